@@ -1,0 +1,1 @@
+"""The bundled model kestrel-nano and the recipe that made it."""

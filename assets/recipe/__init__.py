@@ -1,0 +1,1 @@
+"""How kestrel-nano is made: tokenizer, corpus, dialogues, model, training, evaluation."""

@@ -1,0 +1,1 @@
+"""The Kestrel engine: hybrid Qwen3.5 models with bit-exact speculative decoding."""

@@ -1,0 +1,1 @@
+"""The CPU backend: numba kernels that reproduce the canonical arithmetic."""

@@ -1,0 +1,1 @@
+"""The `kestrel-chat` command."""

@@ -30,6 +30,8 @@ GROUPS = ("generated", "dialogue", "assistant", "stories", "story_requests", "fa
 TOKENIZER_BYTES = {"generated": 6_000_000, "fairytale": 700_000}
 TOKENIZER_BYTES_OF_OTHERS = 3_000_000
 CUT_SHARE = 0.5
+PARTIAL = ".kestrel-partial"
+"""Arrays are written in this folder of --out and moved when all are there."""
 
 Corpus = dict[str, dict[str, list[dict]]]
 """split → group → samples."""
@@ -57,9 +59,9 @@ def build(options: argparse.Namespace) -> None:
         for group in GROUPS:
             random.Random(f"{options.seed} {split} {group}").shuffle(corpus[split][group])
     tokenizer = train_tokenizer(balanced_texts(corpus["train"]))
-    partial = options.out / "partial"
+    partial = options.out / PARTIAL
     try:
-        partial.mkdir(parents=True, exist_ok=True)
+        partial.mkdir(parents=True)
         save_tokenizer(tokenizer, partial / "tokenizer")
         meta = {
             "format": FORMAT,
@@ -73,17 +75,19 @@ def build(options: argparse.Namespace) -> None:
         (options.out / "meta.json").write_text(json.dumps(meta, indent=2) + "\n", "utf-8")
     except OSError as error:
         raise RecipeError(f"cannot write {options.out}: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
     print(summary(meta))
 
 
 def check_out(out: Path, replace: bool) -> None:
     """Refuse a folder that holds anything but an earlier corpus of this command that may be replaced."""
     try:
-        if not out.exists():
-            out.mkdir(parents=True)
-        present = {path.name for path in out.iterdir()} - {"partial"}
-        probe = out / "partial"
-        probe.mkdir(exist_ok=True)
+        out.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(out / PARTIAL, ignore_errors=True)
+        (out / PARTIAL).mkdir()
+        (out / PARTIAL).rmdir()
+        present = list(out.iterdir())
     except OSError as error:
         raise RecipeError(f"cannot write {out}: {error.strerror or error}") from None
     if not present:
@@ -194,7 +198,6 @@ def move_in(partial: Path, out: Path) -> None:
         if target.is_dir():
             shutil.rmtree(target)
         path.replace(target)
-    partial.rmdir()
 
 
 def summary(meta: dict) -> str:

@@ -1,5 +1,7 @@
 """Lists picked by hand: words to define, small-talk answers in the assistant's voice, first names."""
 
+import re
+
 # WordNet's most frequent sense is often not the everyday one ("a john is a room"): these were read and kept.
 _DEFINED_WORDS = """
 airplane android bag basket bathroom beach bed bedroom bell bench boat bomb bottle bowl bridge bubble
@@ -90,10 +92,11 @@ You're quite welcome.
 SMALL_TALK_ANSWERS = frozenset(_SMALL_TALK_ANSWERS.strip().splitlines())
 
 # Questions whose canned answers are rude, evasive or about products.
-SMALL_TALK_REFUSED = (
-    "lesbian", "straight", "gay", "hell", "stupid", "ugly", "kiss", "marry", "shut up", "fired", "siri",
-    "cortana", "google", "kidding", "*", "spying", "annoying", "useless", "dumb", "wrong with you",
-)  # fmt: skip
+SMALL_TALK_REFUSED = re.compile(
+    r"\b(?:lesbian|straight|gay|hell|stupid|ugly|kiss|marry|shut up|fired|siri|cortana|google|kidding|spying|"
+    r"annoying|useless|dumb|wrong with you)\b|\*",
+    re.IGNORECASE,
+)
 
 FIRST_NAMES = (
     "Alice", "Anna", "Ben", "Carla", "Chris", "Clara", "Daniel", "David", "Diana", "Elena", "Ella", "Emma",

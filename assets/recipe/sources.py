@@ -135,7 +135,7 @@ def small_talk(folder: Path) -> Iterator[Document]:
     """Question and answer pairs whose answer was picked by hand."""
     for line in read_json_lines(folder / "smalltalk_pairs.jsonl.xz"):
         turns = line["turns"]
-        refused = any(word in turns[0].lower() for word in SMALL_TALK_REFUSED)
+        refused = SMALL_TALK_REFUSED.search(turns[0])
         if len(turns) == 2 and turns[1] in SMALL_TALK_ANSWERS and not refused:
             yield Document("assistant", turns[0], chat(line["source"], turns, ("user", "assistant")))
 

@@ -114,7 +114,7 @@ def test_acceptance_is_that_of_drafting_one_by_one(model):
                 if drafts[j - 1] != ids[p + j + 1]:
                     break
     _, acceptance = evaluation.score(model, group)
-    assert (0 < right).all() and (right < judged)[:2].all()
+    assert (right > 0).all() and (right < judged)[:2].all()
     np.testing.assert_array_equal(acceptance.judged, judged)
     np.testing.assert_array_equal(acceptance.right, right)
 

@@ -60,7 +60,7 @@ class Tokenizer:
         mark = _unused_character(messages)
         broken_tokens = {token: token[:1] + mark + token[1:] for token in self._control_tokens}
         broken = self.render(_replace_in_strings(messages, broken_tokens), think, add_generation_prompt)
-        # [text, broken token, text, …]; None stands for a lone mark, from a token that the template tore apart:
+        # [text, broken token, text, …]; None is a lone mark, left of a token that the template tore apart:
         # the text is split there too, so that nothing around it can join into a control token.
         pattern = "|".join(map(re.escape, broken_tokens.values())) or "(?!)"
         pieces = re.split(f"({pattern})|{mark}", broken)

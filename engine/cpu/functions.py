@@ -1,0 +1,85 @@
+"""The elementary functions of numerics.py as scalar numba functions; LLVM vectorises the loops around them.
+
+The bodies repeat the same float32 operations in the same order. Numba is left without fast-math, so
+nothing is reassociated and no multiply-add is fused.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from kestrel_engine import numerics
+from kestrel_engine.cpu.simd import bits_from_float, float_from_bits
+
+ZERO, ONE, TWO, HALF = np.float32(0), np.float32(1), np.float32(2), np.float32(0.5)
+LOWEST, HIGHEST = numerics.EXP_LOWEST, numerics.EXP_HIGHEST
+LOG2_E, LN2_HIGH, LN2_LOW, LN2 = numerics.LOG2_E, numerics.LN2_HIGH, numerics.LN2_LOW, numerics.LN2
+SQRT_2 = numerics.SQRT_2
+E0, E1, E2, E3, E4, E5 = numerics.EXP_COEFFICIENTS
+A0, A1, A2, A3, A4, A5, A6, A7 = numerics.ATANH_COEFFICIENTS
+
+
+@njit(nogil=True, cache=True)
+def exp(x):
+    x = x if x > LOWEST else LOWEST
+    x = x if x < HIGHEST else HIGHEST
+    n = np.rint(x * LOG2_E)
+    r = x - n * LN2_HIGH
+    r = r - n * LN2_LOW
+    polynomial = ((((E0 * r + E1) * r + E2) * r + E3) * r + E4) * r + E5
+    y = polynomial * (r * r)
+    y = y + r
+    y = y + ONE
+    return y * float_from_bits((np.int32(n) + np.int32(127)) << np.int32(23))
+
+
+@njit(nogil=True, cache=True)
+def twice_atanh(s):
+    z = s * s
+    return (s + s) * (((((((A0 * z + A1) * z + A2) * z + A3) * z + A4) * z + A5) * z + A6) * z + A7)
+
+
+@njit(nogil=True, cache=True)
+def log(x):
+    bits = bits_from_float(x)
+    exponent = (bits >> np.int32(23)) - np.int32(127)
+    mantissa = float_from_bits((bits & np.int32(0x007FFFFF)) | np.int32(0x3F800000))
+    if mantissa > SQRT_2:
+        mantissa = mantissa * HALF
+        exponent = exponent + np.int32(1)
+    return twice_atanh((mantissa - ONE) / (mantissa + ONE)) + np.float32(exponent) * LN2
+
+
+@njit(nogil=True, cache=True)
+def sigmoid(x):
+    return ONE / (ONE + exp(-x))
+
+
+@njit(nogil=True, cache=True)
+def softplus(x):
+    u = exp(-abs(x))
+    return (x if x > ZERO else ZERO) + twice_atanh(u / (TWO + u))
+
+
+@njit(nogil=True, cache=True)
+def sum_of_squares(x):
+    """numerics.lane_sum(x * x) of a 1-D array."""
+    lanes = np.zeros(numerics.LANES, np.float32)
+    whole = len(x) // numerics.LANES * numerics.LANES
+    for start in range(0, whole, numerics.LANES):
+        for lane in range(numerics.LANES):
+            lanes[lane] += x[start + lane] * x[start + lane]
+    for lane in range(len(x) - whole):
+        lanes[lane] += x[whole + lane] * x[whole + lane]
+    width = numerics.LANES // 2
+    while width > 0:
+        for lane in range(width):
+            lanes[lane] += lanes[lane + width]
+        width //= 2
+    return lanes[0]
+
+
+@njit(nogil=True, cache=True)
+def inverse_rms(x, eps):
+    return ONE / np.sqrt(sum_of_squares(x) / np.float32(len(x)) + eps)

@@ -1,0 +1,211 @@
+"""Rows times a matrix on the CPU: weights packed in tiles of 16 output rows, bf16, q8 or q4.
+
+The order of additions of one output element depends on nothing but its place along K, so a row of an
+M-row call has the bits of a 1-row call, and the number of threads never matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit, prange, types
+
+from kestrel_engine.cpu.kernels import quantize_rows
+from kestrel_engine.cpu.simd import (
+    Q4_BLOCK_BYTES,
+    Q8_BLOCK_BYTES,
+    ROW_GROUP,
+    TILE,
+    bfloat16_tile,
+    q4_tile,
+    q8_tile,
+)
+from kestrel_engine.numerics import BLOCK
+
+PARALLEL_WEIGHTS = 1 << 17
+"""Matrices with fewer weights are not worth waking the threads."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackedMatrix:
+    """weights: q8 [tiles, K/32, 512] uint8, q4 [tiles, K/32, 256] uint8, bf16 [tiles, K, 16] uint16;
+    scales: [tiles, K/32, 16] uint16 (bfloat16 bits), empty for bf16."""
+
+    format: str
+    rows: int
+    width: int
+    weights: np.ndarray
+    scales: np.ndarray
+
+    @property
+    def bytes(self) -> int:
+        return self.weights.nbytes + self.scales.nbytes
+
+
+def aligned_empty(shape: tuple[int, ...], dtype) -> np.ndarray:
+    """An array on a 64-byte boundary, so that no vector load crosses two cache lines."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    raw = np.empty(size + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + size].view(dtype).reshape(shape)
+
+
+_STORED = types.Array(types.uint16, 2, "C", readonly=True)
+"""bfloat16 bits, possibly of a mapped file."""
+
+
+# --- packing ----------------------------------------------------------------------------------------------
+
+
+@njit(types.void(_STORED, types.uint16[:, :, ::1]), nogil=True, cache=True)
+def _pack_bfloat16(matrix, weights):
+    rows, width = matrix.shape
+    for tile in range(weights.shape[0]):
+        for k in range(width):
+            for lane in range(TILE):
+                n = tile * TILE + lane
+                weights[tile, k, lane] = matrix[n, k] if n < rows else 0
+
+
+@njit("void(int8[:,::1], uint16[:,::1], uint8[:,:,::1], uint16[:,:,::1], intp)", nogil=True, cache=True)
+def _pack_quantized(values, value_scales, weights, scales, bits):
+    rows, width = values.shape
+    for tile in range(weights.shape[0]):
+        for block in range(width // BLOCK):
+            for lane in range(TILE):
+                n = tile * TILE + lane
+                scales[tile, block, lane] = value_scales[n, block] if n < rows else 0
+                for k in range(BLOCK):
+                    value = values[n, block * BLOCK + k] if n < rows else 0
+                    place = lane * 4 + k % 4
+                    if bits == 8:
+                        weights[tile, block, (k // 4) * 64 + place] = value + 128
+                    elif k < BLOCK // 2:
+                        weights[tile, block, (k // 4) * 64 + place] = value + 8
+                    else:
+                        weights[tile, block, (k // 4 - 4) * 64 + place] |= (value + 8) << 4
+
+
+@njit(types.void(_STORED, types.int8[:, ::1], types.uint16[:, ::1], types.intp), nogil=True, cache=True)
+def _quantize_matrix(matrix, values, scales, bits):
+    """numerics.quantize_weights, from bfloat16 bits."""
+    limit = np.float32(127) if bits == 8 else np.float32(7)
+    row = np.empty(matrix.shape[1], np.uint32)
+    numbers = row.view(np.float32)
+    for n in range(matrix.shape[0]):
+        for k in range(matrix.shape[1]):
+            row[k] = np.uint32(matrix[n, k]) << np.uint32(16)
+        for block in range(matrix.shape[1] // BLOCK):
+            part = numbers[block * BLOCK : (block + 1) * BLOCK]
+            largest = np.float32(0)
+            for k in range(BLOCK):
+                largest = max(largest, abs(part[k]))
+            scale = np.empty(1, np.float32)
+            scale[0] = largest / limit
+            bits_of = scale.view(np.uint32)
+            rounded = (bits_of[0] + np.uint32(0x7FFF) + ((bits_of[0] >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+            scales[n, block] = rounded
+            bits_of[0] = rounded << np.uint32(16)
+            divisor = scale[0] if scale[0] > np.float32(0) else np.float32(1)
+            for k in range(BLOCK):
+                value = np.rint(part[k] / divisor)
+                values[n, block * BLOCK + k] = np.int8(min(limit, max(-limit, value)))
+
+
+def pack_matrix(matrix: np.ndarray, format: str) -> PackedMatrix:
+    """matrix [N, K] bfloat16 bits (uint16), K a multiple of 32 -> packed in `format`."""
+    rows, width = matrix.shape
+    matrix = np.ascontiguousarray(matrix)
+    tiles, blocks = -(-rows // TILE), width // BLOCK
+    if format == "bf16":
+        weights = aligned_empty((tiles, width, TILE), np.uint16)
+        _pack_bfloat16(matrix, weights)
+        return PackedMatrix(format, rows, width, weights, np.empty((0, 0, 0), np.uint16))
+    bits = 8 if format == "q8" else 4
+    values, value_scales = np.empty((rows, width), np.int8), np.empty((rows, blocks), np.uint16)
+    _quantize_matrix(matrix, values, value_scales, bits)
+    weights = aligned_empty((tiles, blocks, Q8_BLOCK_BYTES if bits == 8 else Q4_BLOCK_BYTES), np.uint8)
+    scales = aligned_empty((tiles, blocks, TILE), np.uint16)
+    _pack_quantized(values, value_scales, weights, scales, bits)
+    return PackedMatrix(format, rows, width, weights, scales)
+
+
+# --- multiplying ------------------------------------------------------------------------------------------
+
+_Q_RANGE = (
+    "void(uint8[:,:,::1], uint16[:,:,::1], int8[:,::1], float32[:,::1], int32[:,::1], float32[:,::1],"
+    " intp, intp, intp)"
+)
+_B_RANGE = "void(uint16[:,:,::1], float32[:,::1], float32[:,::1], intp, intp, intp)"
+
+
+@njit(_Q_RANGE, nogil=True, cache=True)
+def _q8_range(weights, scales, x, x_scales, x_sums, out, rows, first, last):
+    for tile in range(first, last):
+        for row in range(0, rows, ROW_GROUP):
+            group = min(ROW_GROUP, rows - row)
+            q8_tile(weights, scales, x, x_scales, x_sums, out, tile, weights.shape[1], row, group, out.shape[1])
+
+
+@njit(_Q_RANGE, nogil=True, cache=True)
+def _q4_range(weights, scales, x, x_scales, x_sums, out, rows, first, last):
+    for tile in range(first, last):
+        for row in range(0, rows, ROW_GROUP):
+            group = min(ROW_GROUP, rows - row)
+            q4_tile(weights, scales, x, x_scales, x_sums, out, tile, weights.shape[1], row, group, out.shape[1])
+
+
+@njit(_B_RANGE, nogil=True, cache=True)
+def _bfloat16_range(weights, x, out, rows, first, last):
+    for tile in range(first, last):
+        for row in range(0, rows, ROW_GROUP):
+            group = min(ROW_GROUP, rows - row)
+            bfloat16_tile(weights, x, out, tile, weights.shape[1], row, group, out.shape[1])
+
+
+@njit(_Q_RANGE.replace("intp, intp, intp)", "intp, intp)"), nogil=True, cache=True, parallel=True)
+def _q8_parallel(weights, scales, x, x_scales, x_sums, out, rows, threads):
+    tiles = weights.shape[0]
+    for part in prange(threads):
+        first, last = tiles * part // threads, tiles * (part + 1) // threads
+        _q8_range(weights, scales, x, x_scales, x_sums, out, rows, first, last)
+
+
+@njit(_Q_RANGE.replace("intp, intp, intp)", "intp, intp)"), nogil=True, cache=True, parallel=True)
+def _q4_parallel(weights, scales, x, x_scales, x_sums, out, rows, threads):
+    tiles = weights.shape[0]
+    for part in prange(threads):
+        first, last = tiles * part // threads, tiles * (part + 1) // threads
+        _q4_range(weights, scales, x, x_scales, x_sums, out, rows, first, last)
+
+
+@njit(_B_RANGE.replace("intp, intp, intp)", "intp, intp)"), nogil=True, cache=True, parallel=True)
+def _bfloat16_parallel(weights, x, out, rows, threads):
+    tiles = weights.shape[0]
+    for part in prange(threads):
+        _bfloat16_range(weights, x, out, rows, tiles * part // threads, tiles * (part + 1) // threads)
+
+
+def matmul(x: np.ndarray, matrix: PackedMatrix, threads: int) -> np.ndarray:
+    """x [M, K] float32 times the packed matrix -> [M, N], a view of rows padded to whole tiles."""
+    rows = len(x)
+    out = np.empty((rows, len(matrix.weights) * TILE), np.float32)
+    if matrix.rows * matrix.width < PARALLEL_WEIGHTS:
+        threads = 1
+    if matrix.format == "bf16":
+        if threads == 1:
+            _bfloat16_range(matrix.weights, x, out, rows, 0, len(matrix.weights))
+        else:
+            _bfloat16_parallel(matrix.weights, x, out, rows, threads)
+        return out[:, : matrix.rows]
+    blocks = matrix.width // BLOCK
+    values, sums = np.empty((rows, matrix.width), np.int8), np.empty((rows, blocks), np.int32)
+    scales = np.empty((rows, blocks), np.float32)
+    quantize_rows(x, values, scales, sums)
+    arguments = (matrix.weights, matrix.scales, values, scales, sums, out, rows)
+    if threads == 1:
+        (_q8_range if matrix.format == "q8" else _q4_range)(*arguments, 0, len(matrix.weights))
+    else:
+        (_q8_parallel if matrix.format == "q8" else _q4_parallel)(*arguments, threads)
+    return out[:, : matrix.rows]

@@ -1,0 +1,184 @@
+"""The forward pass of a Qwen3.5 hybrid and of its MTP head, on any backend.
+
+One pass serves prefill, plain decoding and verification: M rows, of which the first `commit` enter the
+recurrent state and the rest are speculative (docs/design.md §2).
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from kestrel_engine import numerics
+from kestrel_engine.backend import Backend
+from kestrel_engine.config import ModelConfig
+from kestrel_engine.options import MAX_DRAFT
+from kestrel_engine.state import DeltaLayer, KVCache, State, new_state
+from kestrel_engine.weights import AttentionWeights, DeltaWeights, FeedForward, Weights
+
+HIDDEN_TAIL_LIMIT = 256
+"""Trunk rows that may wait for the MTP head before it takes them in one call."""
+
+
+class Model:
+    """Weights on a backend. It holds no state of a stream; passes take a `State`."""
+
+    def __init__(self, config: ModelConfig, weights: Weights, backend: Backend, context: int):
+        self.config, self.weights, self.backend, self.context = config, weights, backend, context
+        positions = context + 2 * MAX_DRAFT + 2
+        self.tables = numerics.rope_tables(positions, config.rotary_dim, config.rope_theta)
+        self.replay_seconds = 0.0
+        """Time spent on log replay since it was last set to zero."""
+
+    def new_state(self) -> State:
+        return new_state(self.config, self.context)
+
+    def embed(self, tokens: list[int]) -> np.ndarray:
+        return numerics.from_bfloat16(self.weights.embedding[tokens])
+
+    def logits(self, hidden: np.ndarray) -> np.ndarray:
+        """hidden [M, H] after the final norm -> [M, V]."""
+        return self.backend.matmul(hidden, self.weights.output)
+
+    # --- trunk ---------------------------------------------------------------------------------------------
+
+    def forward(
+        self, state: State, tokens: list[int], commit: int, slots: list[np.ndarray] | None = None
+    ) -> np.ndarray:
+        """Run M = len(tokens) rows; the first `commit` are consumed, the rest await `state.accept`.
+
+        slots: per delta layer [M, Hv, dk, dv]; when given, every row is committed and the recurrent state
+        after each is copied there. Returns the rows after the final norm [M, H]. When a pass raises, `state`
+        is left unusable.
+        """
+        assert 1 <= commit <= len(tokens) and (slots is None or commit == len(tokens))
+        assert state.length + commit <= state.capacity and len(tokens) - commit <= MAX_DRAFT
+        state.check()
+        state.usable = False
+        x = self.embed(tokens)
+        delta_index = 0
+        for layer, weights in zip(state.layers, self.weights.layers, strict=True):
+            if isinstance(layer, KVCache):
+                self._attention_layer(x, layer, weights)
+                layer.length += commit
+            else:
+                self._delta_layer(x, layer, weights, commit, None if slots is None else slots[delta_index])
+                delta_index += 1
+            self._feed_forward(x, weights.feed_forward)
+        hidden = self.backend.rms_norm(x, self.weights.norm, self.config.rms_norm_eps)
+        state.tokens.extend(tokens[:commit])
+        state.usable = True
+        return hidden
+
+    def _delta_layer(self, x, layer: DeltaLayer, weights: DeltaWeights, commit: int, slots) -> None:
+        backend, eps = self.backend, self.config.rms_norm_eps
+        normed = backend.rms_norm(x, weights.norm, eps)
+        qkv_z = backend.matmul(normed, weights.qkv_z)  # [M, conv_dim + Hv*dv]
+        beta_a = backend.matmul(normed, weights.beta_a)  # [M, 2*Hv]
+        mixed = backend.conv_silu(qkv_z, layer, weights.taps)  # [M, conv_dim]
+        inputs = backend.delta_inputs(mixed, beta_a, weights, layer)
+        self._replay(layer)
+        if slots is None:
+            out = backend.delta_rows(inputs, mixed, layer, commit)
+        else:
+            out = np.empty((len(x), self.config.value_dim), np.float32)
+            for m in range(len(x)):
+                row = slice(m, m + 1)
+                out[row] = backend.delta_rows(tuple(a[row] for a in inputs), mixed[row], layer, 1)
+                slots[m] = layer.state
+        layer.committed += commit
+        layer.conv_length += commit
+        gate = qkv_z[:, self.config.conv_dim :]
+        out = backend.gated_norm(out, gate, weights.output_norm, eps)
+        backend.add(x, backend.matmul(out, weights.output))
+
+    def _replay(self, layer: DeltaLayer) -> None:
+        if layer.log_length:
+            start = time.perf_counter()
+            self.backend.delta_replay(layer)
+            layer.committed += layer.log_length
+            layer.log_length = 0
+            self.replay_seconds += time.perf_counter() - start
+
+    def _attention_layer(self, x, cache: KVCache, weights: AttentionWeights, last_row_only: bool = False) -> np.ndarray:
+        """Adds the layer's output to x [M, H], or to its last row alone; returns the rows it went on with."""
+        backend, eps = self.backend, self.config.rms_norm_eps
+        qkv = backend.matmul(backend.rms_norm(x, weights.norm, eps), weights.qkv)
+        query = backend.attention_inputs(qkv, weights, eps, self.tables, cache, self.config.num_attention_heads)
+        first = len(x) - 1 if last_row_only else 0
+        out = backend.attention(query[first:], qkv[first:], cache, cache.length + first)
+        x = x[first:]
+        backend.add(x, backend.matmul(out, weights.output))
+        return x
+
+    def _feed_forward(self, x, weights: FeedForward) -> None:
+        backend = self.backend
+        normed = backend.rms_norm(x, weights.norm, self.config.rms_norm_eps)
+        hidden = backend.swiglu(backend.matmul(normed, weights.gate_up))
+        backend.add(x, backend.matmul(hidden, weights.down))
+
+    # --- MTP head ------------------------------------------------------------------------------------------
+
+    def keep_hidden(self, state: State, hidden: np.ndarray) -> None:
+        """Remember trunk rows (the newest len(hidden) consumed positions) until the MTP head takes them."""
+        if state.mtp is None:
+            return
+        state.hidden_tail = np.concatenate([state.hidden_tail, hidden])
+        if len(state.hidden_tail) > HIDDEN_TAIL_LIMIT:
+            self.fill_mtp(state)
+
+    def fill_mtp(self, state: State) -> None:
+        """Give the MTP head all pairs whose next token is known: (token p+1, hidden p) for p < length-1."""
+        start, end = state.mtp.length, state.length - 1
+        if end > start:
+            hidden = state.hidden_tail[len(state.hidden_tail) - (state.length - start) : -1]
+            self._mtp_input(state.tokens[start + 1 : end + 1], hidden, state.mtp)
+            state.mtp.length = end
+        state.hidden_tail = state.hidden_tail[-1:]
+
+    def _mtp_input(self, tokens: list[int], hidden: np.ndarray, cache: KVCache) -> None:
+        """Only the keys and values of these rows are ever used, so nothing behind them is computed."""
+        x = self._mtp_projection(tokens, hidden)
+        layer, eps = self.weights.mtp.layer, self.config.rms_norm_eps
+        qkv = self.backend.matmul(self.backend.rms_norm(x, layer.norm, eps), layer.qkv)
+        self.backend.attention_inputs(qkv, layer, eps, self.tables, cache, self.config.num_attention_heads)
+
+    def _mtp_projection(self, tokens: list[int], hidden: np.ndarray) -> np.ndarray:
+        backend, eps, mtp = self.backend, self.config.rms_norm_eps, self.weights.mtp
+        embedded = backend.rms_norm(self.embed(tokens), mtp.embedding_norm, eps)
+        hidden = backend.rms_norm(np.ascontiguousarray(hidden), mtp.hidden_norm, eps)
+        return backend.matmul(np.concatenate([embedded, hidden], axis=1), mtp.projection)
+
+    def mtp_row(self, state: State, next_token: int) -> np.ndarray:
+        """Catch up with the trunk: all pending pairs, the newest with the certain, unconsumed `next_token`.
+
+        Returns the head's normed output for that newest pair [1, H]; afterwards mtp.length == state.length.
+        """
+        start = state.mtp.length
+        if start == state.length:  # the newest pair was taken with another next token
+            start = state.mtp.length = state.length - 1
+        hidden = state.hidden_tail[len(state.hidden_tail) - (state.length - start) :]
+        out = self._mtp_layer([*state.tokens[start + 1 :], next_token], hidden, state.mtp)
+        state.mtp.length = state.length
+        state.hidden_tail = state.hidden_tail[-1:]
+        return out
+
+    def mtp_chain(self, state: State, token: int, hidden: np.ndarray, step: int) -> np.ndarray:
+        """Draft step `step` >= 1: the head's own last output [1, H] and the draft it gave. -> [1, H].
+
+        Its keys lie at and beyond mtp.length and are overwritten by the next round.
+        """
+        cache = state.mtp
+        cache.length = state.length + step - 1
+        try:
+            return self._mtp_layer([token], hidden, cache)
+        finally:
+            cache.length = state.length
+
+    def _mtp_layer(self, tokens: list[int], hidden: np.ndarray, cache: KVCache) -> np.ndarray:
+        mtp = self.weights.mtp
+        x = np.ascontiguousarray(self._mtp_projection(tokens, hidden))
+        x = self._attention_layer(x, cache, mtp.layer, last_row_only=True)
+        self._feed_forward(x, mtp.layer.feed_forward)
+        return self.backend.rms_norm(x, mtp.norm, self.config.rms_norm_eps)

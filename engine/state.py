@@ -1,0 +1,197 @@
+"""What a model remembers of a token stream, and the cursors that move over it.
+
+Rejected drafts are undone by moving cursors (docs/design.md §2): the recurrent state lags behind, and the
+accepted drafts of the last pass wait in a log of (decay, key, correction) records that the next pass
+applies first. The convolution ring and the KV caches are addressed by absolute position.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kestrel_engine.config import FULL, ModelConfig
+from kestrel_engine.options import MAX_DRAFT
+
+CONV_HISTORY = 3
+RING_ROWS = 16
+"""Raw rows kept per layer: more than CONV_HISTORY + 1 + MAX_DRAFT, so that a rejected row never replaces one
+that is still needed."""
+KEY_BLOCK = 32
+"""Positions in a block of the key cache (a vector lane or a warp lane each)."""
+
+
+@dataclass(slots=True)
+class DeltaLayer:
+    """State of one Gated DeltaNet layer. All arrays float32."""
+
+    state: np.ndarray  # [Hv, dk, dv]
+    ring: np.ndarray  # [RING_ROWS, conv_dim], raw rows before the convolution
+    log_decay: np.ndarray  # [MAX_DRAFT, Hv]
+    log_key: np.ndarray  # [MAX_DRAFT, Hk, dk]
+    log_correction: np.ndarray  # [MAX_DRAFT, Hv, dv]
+    committed: int = 0
+    """Tokens whose update is in `state`."""
+    log_length: int = 0
+    """Accepted records that the next pass applies."""
+    conv_length: int = 0
+
+    @property
+    def length(self) -> int:
+        return self.committed + self.log_length
+
+
+@dataclass(slots=True)
+class KVCache:
+    """Keys and values of one full-attention layer, float32. Rows at and beyond `length` are meaningless."""
+
+    keys: np.ndarray  # [Hkv, blocks, d, KEY_BLOCK]
+    values: np.ndarray  # [Hkv, positions, d]
+    length: int = 0
+
+    def key_rows(self, length: int) -> np.ndarray:
+        """The first `length` keys as [Hkv, length, d]."""
+        heads, blocks, width, _ = self.keys.shape
+        return self.keys.transpose(0, 1, 3, 2).reshape(heads, blocks * KEY_BLOCK, width)[:, :length]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A state to come back to, as long as the KV caches below `length` keep their contents."""
+
+    length: int
+    delta: tuple[tuple[np.ndarray, ...], ...]
+    committed: int
+    log_length: int
+    mtp_length: int
+    hidden_tail: np.ndarray
+
+    @property
+    def bytes(self) -> int:
+        return sum(array.nbytes for arrays in self.delta for array in arrays)
+
+
+@dataclass(slots=True)
+class State:
+    """Everything the model remembers. `tokens` are exactly those consumed.
+
+    `hidden_tail` [n, hidden_size] holds the trunk's output (after the final norm) for the positions that the
+    MTP head has not taken yet, and always for the newest position.
+    """
+
+    layers: list[DeltaLayer | KVCache]
+    mtp: KVCache | None
+    capacity: int
+    hidden_tail: np.ndarray
+    tokens: list[int] = field(default_factory=list)
+    usable: bool = True
+    """False while a pass runs, and for good when it raised: then the state is rebuilt from the tokens."""
+
+    @property
+    def length(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def delta_layers(self) -> list[DeltaLayer]:
+        return [layer for layer in self.layers if isinstance(layer, DeltaLayer)]
+
+    @property
+    def caches(self) -> list[KVCache]:
+        return [layer for layer in self.layers if isinstance(layer, KVCache)]
+
+    def check(self) -> None:
+        """Assert that every cursor stands at the number of consumed tokens."""
+        assert self.usable, "state used after a pass that raised"
+        for layer in self.layers:
+            assert layer.length == self.length, (type(layer).__name__, layer.length, self.length)
+            if isinstance(layer, DeltaLayer):
+                assert layer.conv_length == self.length, ("conv", layer.conv_length, self.length)
+                assert 0 <= layer.log_length <= MAX_DRAFT
+        if self.mtp is not None:
+            assert self.mtp.length <= self.length, ("mtp", self.mtp.length, self.length)
+            assert self.mtp.length >= self.length - len(self.hidden_tail), "hidden rows missing for the MTP head"
+
+    def accept(self, tokens: list[int], drafts_accepted: int, log: bool) -> None:
+        """Consume `tokens`, the last `drafts_accepted` of them drafts; the pass has moved every cursor past the
+        others. `log`: the drafts' updates wait in the log (else they are in the state already)."""
+        for layer in self.layers:
+            if isinstance(layer, KVCache):
+                layer.length += drafts_accepted
+                continue
+            layer.conv_length += drafts_accepted
+            if log:
+                layer.log_length = drafts_accepted
+            else:
+                layer.committed += drafts_accepted
+        self.tokens.extend(tokens)
+        self.check()
+
+    def snapshot(self) -> Snapshot:
+        """Copies what a cursor cannot undo: recurrent states, rings and logs."""
+        self.check()
+        layers = self.delta_layers
+        mtp_length = 0 if self.mtp is None else min(self.mtp.length, max(self.length - 1, 0))
+        return Snapshot(
+            length=self.length,
+            delta=tuple(
+                tuple(
+                    array.copy()
+                    for array in (layer.state, layer.ring, layer.log_decay, layer.log_key, layer.log_correction)
+                )
+                for layer in layers
+            ),
+            committed=layers[0].committed if layers else self.length,
+            log_length=layers[0].log_length if layers else 0,
+            mtp_length=mtp_length,
+            hidden_tail=self.hidden_tail[len(self.hidden_tail) - (self.length - mtp_length) :].copy(),
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to `snapshot`, which must be of a prefix of this very stream."""
+        for layer, arrays in zip(self.delta_layers, snapshot.delta, strict=True):
+            live = (layer.state, layer.ring, layer.log_decay, layer.log_key, layer.log_correction)
+            for target, source in zip(live, arrays, strict=True):
+                target[...] = source
+            layer.committed, layer.log_length = snapshot.committed, snapshot.log_length
+            layer.conv_length = snapshot.length
+        for cache in self.caches:
+            cache.length = snapshot.length
+        if self.mtp is not None:
+            self.mtp.length = snapshot.mtp_length
+        self.hidden_tail = snapshot.hidden_tail.copy()
+        del self.tokens[snapshot.length :]
+        self.usable = True
+        self.check()
+
+
+def _kv_cache(config: ModelConfig, capacity: int) -> KVCache:
+    # np.empty maps memory that costs nothing until a position is written.
+    blocks = -(-capacity // KEY_BLOCK)
+    heads, width = config.num_key_value_heads, config.head_dim
+    return KVCache(
+        np.empty((heads, blocks, width, KEY_BLOCK), np.float32), np.empty((heads, capacity, width), np.float32)
+    )
+
+
+def _delta_layer(config: ModelConfig) -> DeltaLayer:
+    key_heads, value_heads = config.linear_num_key_heads, config.linear_num_value_heads
+    dk, dv = config.linear_key_head_dim, config.linear_value_head_dim
+    return DeltaLayer(
+        state=np.zeros((value_heads, dk, dv), np.float32),
+        ring=np.zeros((RING_ROWS, config.conv_dim), np.float32),
+        log_decay=np.zeros((MAX_DRAFT, value_heads), np.float32),
+        log_key=np.zeros((MAX_DRAFT, key_heads, dk), np.float32),
+        log_correction=np.zeros((MAX_DRAFT, value_heads, dv), np.float32),
+    )
+
+
+def new_state(config: ModelConfig, capacity: int) -> State:
+    """An empty state for up to `capacity` tokens (plus room for one round beyond them)."""
+    positions = capacity + MAX_DRAFT + 1
+    return State(
+        layers=[_kv_cache(config, positions) if kind == FULL else _delta_layer(config) for kind in config.layer_types],
+        mtp=_kv_cache(config, positions + MAX_DRAFT) if config.has_mtp else None,
+        capacity=capacity,
+        hidden_tail=np.empty((0, config.hidden_size), np.float32),
+    )

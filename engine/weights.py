@@ -1,0 +1,173 @@
+"""A model's weights in the form the kernels use, loaded from a checkpoint in one of the formats bf16, q8, q4.
+
+Norm weights, A_log, dt_bias and the convolution stay float32; the tiny beta/decay projection stays bf16 in
+every format; all other matrices take the chosen format. The embedding is looked up as stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kestrel_engine import numerics
+from kestrel_engine.checkpoint import Checkpoint
+from kestrel_engine.config import FULL, ModelConfig
+
+Matrix = Any
+"""A packed matrix: whatever the backend's `pack` returns."""
+Pack = Callable[[np.ndarray, str], Matrix]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedForward:
+    norm: np.ndarray  # [H]
+    gate_up: Matrix  # [2I, H]
+    down: Matrix  # [H, I]
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaWeights:
+    """A Gated DeltaNet layer."""
+
+    norm: np.ndarray  # [H]
+    qkv_z: Matrix  # [conv_dim + Hv*dv, H]
+    beta_a: Matrix  # [2*Hv, H], bf16 always
+    taps: np.ndarray  # [4, conv_dim]
+    negative_a: np.ndarray  # [Hv], -e**A_log
+    dt_bias: np.ndarray  # [Hv]
+    output_norm: np.ndarray  # [dv], not shifted
+    output: Matrix  # [H, Hv*dv]
+    feed_forward: FeedForward
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionWeights:
+    """A gated full-attention layer."""
+
+    norm: np.ndarray  # [H]
+    qkv: Matrix  # [2*Hq*d + 2*Hkv*d, H]: query and gate per head, then keys, then values
+    query_norm: np.ndarray  # [d]
+    key_norm: np.ndarray  # [d]
+    output: Matrix  # [H, Hq*d]
+    feed_forward: FeedForward
+
+
+@dataclass(frozen=True, slots=True)
+class MtpWeights:
+    """The draft head: one attention layer between its own norms."""
+
+    embedding_norm: np.ndarray  # [H]
+    hidden_norm: np.ndarray  # [H]
+    projection: Matrix  # [H, 2H]: embedding first, hidden second
+    layer: AttentionWeights
+    norm: np.ndarray  # [H]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    format: str
+    embedding: np.ndarray  # [V, H] bfloat16 bits
+    layers: tuple[DeltaWeights | AttentionWeights, ...]
+    norm: np.ndarray  # [H]
+    output: Matrix  # [V, H]
+    mtp: MtpWeights | None
+
+
+class _Loader:
+    """Reads tensors of one checkpoint and counts them for the progress display."""
+
+    def __init__(self, checkpoint: Checkpoint, format: str, pack: Pack, progress: Callable[[float], None]):
+        self.checkpoint, self.format, self.pack, self.progress = checkpoint, format, pack, progress
+        self.loaded = 0
+
+    def _step(self) -> None:
+        self.loaded += 1
+        self.progress(self.loaded / len(self.checkpoint.names))
+
+    def float32(self, name: str) -> np.ndarray:
+        self._step()
+        return np.array(self.checkpoint.float32(name), np.float32)
+
+    def shifted(self, name: str) -> np.ndarray:
+        """1 + w: the scale of a zero-centred norm. The only place where the shift is added."""
+        return np.float32(1) + self.float32(name)
+
+    def bits(self, name: str) -> np.ndarray:
+        """A matrix as bfloat16 bits; float32 and float16 sources are rounded."""
+        self._step()
+        if self.checkpoint.dtype(name) == "BF16":
+            return self.checkpoint.tensor(name)
+        return numerics.to_bfloat16(self.checkpoint.float32(name))
+
+    def matrix(self, *names: str, format: str | None = None) -> Matrix:
+        """The named matrices one below the other, packed."""
+        return self.pack(np.concatenate([self.bits(name) for name in names]), format or self.format)
+
+    def feed_forward(self, prefix: str) -> FeedForward:
+        return FeedForward(
+            norm=self.shifted(prefix + "post_attention_layernorm.weight"),
+            gate_up=self.matrix(prefix + "mlp.gate_proj.weight", prefix + "mlp.up_proj.weight"),
+            down=self.matrix(prefix + "mlp.down_proj.weight"),
+        )
+
+    def attention(self, prefix: str) -> AttentionWeights:
+        own = prefix + "self_attn."
+        return AttentionWeights(
+            norm=self.shifted(prefix + "input_layernorm.weight"),
+            qkv=self.matrix(*(f"{own}{part}_proj.weight" for part in "qkv")),
+            query_norm=self.shifted(own + "q_norm.weight"),
+            key_norm=self.shifted(own + "k_norm.weight"),
+            output=self.matrix(own + "o_proj.weight"),
+            feed_forward=self.feed_forward(prefix),
+        )
+
+    def delta(self, prefix: str) -> DeltaWeights:
+        own = prefix + "linear_attn."
+        return DeltaWeights(
+            norm=self.shifted(prefix + "input_layernorm.weight"),
+            qkv_z=self.matrix(own + "in_proj_qkv.weight", own + "in_proj_z.weight"),
+            beta_a=self.matrix(own + "in_proj_b.weight", own + "in_proj_a.weight", format="bf16"),
+            taps=np.ascontiguousarray(self.float32(own + "conv1d.weight")[:, 0, :].T),
+            negative_a=-numerics.exp(self.float32(own + "A_log")),
+            dt_bias=self.float32(own + "dt_bias"),
+            output_norm=self.float32(own + "norm.weight"),
+            output=self.matrix(own + "out_proj.weight"),
+            feed_forward=self.feed_forward(prefix),
+        )
+
+    def mtp(self) -> MtpWeights:
+        return MtpWeights(
+            embedding_norm=self.shifted("mtp.pre_fc_norm_embedding.weight"),
+            hidden_norm=self.shifted("mtp.pre_fc_norm_hidden.weight"),
+            projection=self.matrix("mtp.fc.weight"),
+            layer=self.attention("mtp.layers.0."),
+            norm=self.shifted("mtp.norm.weight"),
+        )
+
+
+def load_weights(
+    checkpoint: Checkpoint,
+    config: ModelConfig,
+    format: str,
+    pack: Pack,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> Weights:
+    """Read and pack every tensor. `progress` is told the fraction done, 0..1."""
+    loader = _Loader(checkpoint, format, pack, progress)
+    layers = tuple(
+        loader.attention(f"layers.{n}.") if kind == FULL else loader.delta(f"layers.{n}.")
+        for n, kind in enumerate(config.layer_types)
+    )
+    embedding = np.ascontiguousarray(loader.bits("embed_tokens.weight"))
+    output = embedding if config.tie_word_embeddings else loader.bits("lm_head.weight")
+    return Weights(
+        format=format,
+        embedding=embedding,
+        layers=layers,
+        norm=loader.shifted("norm.weight"),
+        output=pack(output, format),
+        mtp=loader.mtp() if config.has_mtp else None,
+    )

@@ -11,6 +11,7 @@ from pathlib import Path
 import checkpoints
 import pytest
 from hypothesis import settings
+from kestrel_engine.tokenizer import Tokenizer
 
 # Before any library reads them: no network in tests, no warnings about forks.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -60,6 +61,11 @@ def real_tokenizer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("real-tokenizer")
     run_tool("make_tokenizer.py", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session")
+def real_tokenizer(real_tokenizer_folder: Path) -> Tokenizer:
+    return Tokenizer(real_tokenizer_folder)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,269 @@
+"""Samples: one exchange or a chain of them, with a system message, a name and a user's typing style."""
+
+import re
+from collections.abc import Callable, Iterator
+from random import Random
+
+from kestrel_assets.recipe.dialogues import fun, howto, identity, memory, numbers, science, smalltalk, unknown
+from kestrel_assets.recipe.dialogues.facts import FACTS
+from kestrel_assets.recipe.dialogues.followups import follow
+from kestrel_assets.recipe.dialogues.grammar import HELDOUT, TRAIN, Exchange, Topic, pick_topic
+from kestrel_assets.recipe.dialogues.stories import story
+
+Maker = Callable[[Random, str], Exchange | list[Exchange]]
+
+
+def _from_topics(found: list[Topic]) -> Maker:
+    return lambda rng, split: pick_topic(rng, found).exchange(rng, split)
+
+
+def _memory(rng: Random, split: str) -> Exchange:
+    key = rng.choice(tuple(memory.DETAILS))
+    slots = memory.choose(rng, key)
+    return rng.choice((memory.tell, memory.not_told, memory.at_once))(rng, split, key, slots)
+
+
+# family: (weight, maker)
+FAMILIES: dict[str, tuple[float, Maker]] = {
+    "greeting": (3, _from_topics(smalltalk.GREETING)),
+    "smalltalk": (9, _from_topics(smalltalk.SMALLTALK)),
+    "identity": (8, _from_topics(identity.IDENTITY)),
+    "ability": (2, _from_topics(identity.ABILITY)),
+    "kestrel": (8, _from_topics(identity.KESTREL)),
+    "story": (20, story),
+    "howto": (9, howto.howto),
+    "facts": (14, _from_topics(FACTS)),
+    "definitions": (6, _from_topics(science.DEFINITIONS)),
+    "science": (4, _from_topics(science.WHY)),
+    "memory": (5, _memory),
+    "arithmetic": (8, lambda rng, split: rng.choices(
+        (numbers.arithmetic, numbers.word_problem, numbers.number_fact), (6, 4, 3))[0](rng, split)),
+    "conversion": (3, numbers.conversion),
+    "counting": (3, numbers.counting),
+    "lists": (4, lambda rng, split: (numbers.listing if rng.random() < 0.8 else numbers.fixed_list)(rng, split)),
+    "poem": (5, fun.poem),
+    "joke": (2, fun.joke),
+    "riddle": (3, lambda rng, split: (fun.riddle if rng.random() < 0.7 else fun.solve_riddle)(rng, split)),
+    "advice": (5, _from_topics(smalltalk.ADVICE)),
+    "unknown": (7, _from_topics(unknown.UNKNOWN)),
+    "thanks": (1, _from_topics(smalltalk.THANKS)),
+    "goodbye": (1.5, _from_topics(smalltalk.GOODBYE)),
+}  # fmt: skip
+_NAMES = tuple(FAMILIES)
+_WEIGHTS = tuple(weight for weight, _ in FAMILIES.values())
+_MIDDLE = tuple(name for name in _NAMES if name not in ("greeting", "goodbye", "thanks"))
+_MIDDLE_WEIGHTS = tuple(FAMILIES[name][0] * (0.4 if name == "story" else 1) for name in _MIDDLE)
+
+LONGEST = 10  # exchanges in one talk
+SYSTEMS = (
+    "You are a helpful assistant.", "You are Kestrel, a small and friendly model.", "You are Kestrel.",
+    "You are a friendly helper.", "You are a small language model. Answer in simple words.",
+    "You are kestrel-nano, a small demonstration model.", "Answer in short and simple sentences.",
+    "You are a kind assistant. Keep your answers short.", "You are a helpful and honest assistant.",
+    "Be friendly and brief.",
+)  # fmt: skip
+_JOINS = ("Thanks. ", "Okay. ", "I see. ", "Good. ", "One more question. ", "Next question. ", "And now: ",
+          "Another question: ", "Thank you. ", "Nice. ", "Ah, okay. ", "Great! ")  # fmt: skip
+
+
+def _make(name: str, rng: Random, split: str) -> list[Exchange]:
+    made = FAMILIES[name][1](rng, split)
+    return made if isinstance(made, list) else [made]
+
+
+def _single(rng: Random, split: str) -> list[Exchange]:
+    return _make(rng.choices(_NAMES, _WEIGHTS)[0], rng, split)
+
+
+def _with_name(rng: Random, answer: str, name: str) -> str:
+    """Put the user's name into an answer, in front or at its first exclamation."""
+    if answer.startswith(
+        ("You are welcome!", "Goodbye!", "Bye!", "Good night!", "Good morning!", "Thank you!")
+    ):
+        return answer.replace("!", f", {name}!", 1)
+    return f"{rng.choice(('Sure', 'Of course', 'Gladly', 'Okay'))}, {name}. {answer}"
+
+
+_WILLING = ("story", "howto", "counting", "lists", "poem")
+
+
+def _chain(rng: Random, split: str) -> list[Exchange]:
+    """Return a talk of several exchanges: perhaps a greeting, things told and asked for, follow-ups, a goodbye."""
+    length = rng.choices(range(1, 10), (18, 22, 18, 13, 10, 8, 5, 3, 3))[0]
+    talk: list[Exchange] = []
+    told: dict[str, dict[str, str]] = {}
+    if rng.random() < 0.3:
+        talk += _make("greeting", rng, split)
+    pending: list[str] = []
+    while len(talk) < length:
+        draw = rng.random()
+        if draw < 0.16 and len(told) < 3:
+            key = "name" if "name" not in told and rng.random() < 0.6 else rng.choice(tuple(memory.DETAILS))
+            if key not in told:
+                told[key] = memory.choose(rng, key)
+                talk.append(memory.tell(rng, split, key, told[key]))
+                pending.append(key)
+                continue
+        if pending and draw < 0.4 and talk[-1].family != "memory":
+            key = pending.pop(rng.randrange(len(pending)))
+            talk.append(memory.recall(rng, split, key, told[key]))
+            continue
+        if draw > 0.985:
+            talk.append(memory.recall_all(rng, split, told))
+            continue
+        if talk and draw > 0.78:
+            made = follow(rng, split, talk[-1])
+            if made:
+                talk += made
+                continue
+        name = rng.choices(_MIDDLE, _MIDDLE_WEIGHTS)[0]
+        if name == "memory":
+            key = rng.choice(tuple(memory.DETAILS))
+            slots = memory.choose(rng, key)
+            # a hobby may have been mentioned in small talk
+            if key not in told and slots["label"] not in {exchange.label for exchange in talk}:
+                talk.append(memory.not_told(rng, split, key, slots))
+            continue
+        talk += _make(name, rng, split)
+    if pending and rng.random() < 0.8:
+        key = pending[0]
+        talk.append(memory.recall(rng, split, key, told[key]))
+    if rng.random() < 0.25:
+        talk += _make("thanks", rng, split)
+    if rng.random() < 0.25:
+        talk += _make("goodbye", rng, split)
+    talk = talk[:LONGEST]
+    _use_name(rng, talk, told.get("name", {}).get("value", ""))
+    _join(rng, talk)
+    return talk
+
+
+def _use_name(rng: Random, talk: list[Exchange], name: str) -> None:
+    known = False
+    for exchange in talk:
+        if known and exchange.family in (*_WILLING, "thanks", "goodbye") and rng.random() < 0.35:
+            if exchange.family in _WILLING or exchange.answer.startswith(
+                ("You are welcome!", "Goodbye!", "Bye!")
+            ):
+                exchange.answer = _with_name(rng, exchange.answer, name)
+        if name and name in exchange.answer:
+            known = True
+
+
+def _join(rng: Random, talk: list[Exchange]) -> None:
+    """Put a short reaction in front of some of the user's later questions."""
+    for exchange in talk[1:]:
+        if (
+            exchange.family in ("facts", "howto", "kestrel", "story", "poem", "arithmetic")
+            and rng.random() < 0.12
+        ):
+            exchange.question = rng.choice(_JOINS) + exchange.question
+
+
+_LONG_WORD = re.compile(r"\b[a-z]{5,}\b")
+
+
+def _tidy(question: str) -> str:
+    """Mend what joined templates leave: "please ... please", and a full stop after a question."""
+    if question.lower().count("please") > 1:
+        question = question.replace(", please", "", 1)
+    if question.startswith(("Can you", "Could you", "Do you", "Would you")) and question.count(".") == 1:
+        question = question.removesuffix(".").rstrip() + ("?" if question.endswith(".") else "")
+    return question
+
+
+def _typo(rng: Random, text: str) -> str:
+    """Swap or double one letter inside a long word that is no name."""
+    words = list(_LONG_WORD.finditer(text))
+    if not words:
+        return text
+    word = rng.choice(words)
+    at = rng.randrange(word.start() + 1, word.end() - 2)
+    if rng.random() < 0.7:
+        return text[:at] + text[at + 1] + text[at] + text[at + 2 :]
+    return text[:at] + text[at] + text[at:]
+
+
+_SHORT_FORMS = (
+    ("What is ", "What's "), ("do not ", "don't "), ("I am ", "I'm "), ("cannot ", "can't "), ("It is ", "It's "),
+    (" you ", " u "), ("please", "pls"), ("That is ", "That's "), ("I would ", "I'd "),
+)  # fmt: skip
+
+
+def _style(rng: Random) -> Callable[[Exchange], str]:
+    """Return the way one user types, the same over a whole talk."""
+    lower, bare, short = rng.random() < 0.2, rng.random() < 0.2, rng.random() < 0.12
+    typos = rng.random() < 0.08
+
+    def typed(exchange: Exchange) -> str:
+        text = _tidy(exchange.question)
+        if typos and exchange.family != "memory" and rng.random() < 0.6:
+            text = _typo(rng, text)
+        if short:
+            for long_form, form in _SHORT_FORMS:
+                text = text.replace(long_form, form)
+        if lower:
+            text = text.lower()
+        if bare:
+            text = text.rstrip("?.! ") or text
+        return text
+
+    return typed
+
+
+def _sample(rng: Random, split: str) -> dict:
+    talk = _single(rng, split) if rng.random() < 0.5 else _chain(rng, split)
+    typed = _style(rng)
+    messages = []
+    if rng.random() < 0.1:
+        messages.append({"role": "system", "content": rng.choice(SYSTEMS)})
+    for exchange in talk:
+        messages.append({"role": "user", "content": typed(exchange)})
+        messages.append({"role": "assistant", "content": exchange.answer})
+    if rng.random() < 0.05:
+        last = talk[-1]
+        messages[-1]["reasoning"] = last.plan or _plan(rng, last)
+    family = (
+        talk[0].family if len(talk) == 1 else "chain" if len({e.family for e in talk}) > 1 else talk[0].family
+    )
+    return {"source": f"generated/{family}", "messages": messages}
+
+
+def _plan(rng: Random, exchange: Exchange) -> str:
+    if exchange.family in ("greeting", "thanks", "goodbye", "smalltalk"):
+        return rng.choice(
+            ("I will answer in a friendly way.", "The user is chatting. I will be kind and short.")
+        )
+    if exchange.family == "unknown":
+        return f"The user asks about {exchange.label}. I do not know that, so I will say it."
+    what = f"about {exchange.label}" if exchange.label else "something"
+    return rng.choice((f"The user asks {what}. I will answer in one or two sentences.",
+                       f"This is a question {what}. I will keep it short."))  # fmt: skip
+
+
+def generate(split: str, seed: int, count: int) -> Iterator[dict]:
+    """Yield ``count`` samples of a split ("train" or "heldout"), the same ones for the same seed.
+
+    A sample is ``{"source": "generated/<family>", "messages": [{"role", "content", "reasoning"?}, ...]}``.
+    Raises ValueError for an unknown split.
+    """
+    if split not in (TRAIN, HELDOUT):
+        raise ValueError(f"unknown split {split!r}: use {TRAIN!r} or {HELDOUT!r}")
+    rng = Random(f"kestrel dialogues {split} {seed}")
+    for _ in range(count):
+        yield _sample(rng, split)
+
+
+def questions(split: str = HELDOUT, per_family: int = 8) -> list[tuple[str, str]]:
+    """Return distinct single-turn questions with their families, ``per_family`` of each where there are so many."""
+    rng = Random(f"kestrel questions {split}")
+    found: list[tuple[str, str]] = []
+    for name in _NAMES:
+        mine: dict[str, None] = {}
+        for _ in range(per_family * 40):
+            exchange = _make(name, rng, split)[0]
+            mine.setdefault(exchange.question)
+            if len(mine) == per_family:
+                break
+        found += [(name, question) for question in mine]
+    return found

@@ -1,0 +1,229 @@
+"""Story requests and stories in which the asked-for hero, thing and place take part."""
+
+from random import Random
+from zlib import crc32
+
+from kestrel_assets.recipe.dialogues.grammar import TRAIN, Ask, Exchange, capital, expand
+from kestrel_assets.recipe.dialogues.names import (
+    ANIMAL_BOYS,
+    ANIMAL_GIRLS,
+    BOYS,
+    COLOURS,
+    GIRLS,
+    PLACES,
+    STORY_ANIMALS,
+    THINGS,
+)
+from kestrel_assets.recipe.dialogues.plots import PLOTS
+
+_LOOKS = (*COLOURS, "small", "little", "big", "old", "new", "shiny", "round", "beautiful", "funny")
+_ON = {"beach", "farm", "hill"}
+_CHILD = ("boy", "girl")
+_AT = {"market", "lake", "river", "castle", "old mill"}
+_OPENINGS = (
+    "Once upon a time, there was {hero_is}.",
+    "Once there was {hero_is}.",
+    "There once was {hero_is}.",
+    "{Hero} was {kind_long}.",
+    "{Near_place} lived {hero_is}.",
+    "Long ago, {hero_is} lived {near_place}.",
+    "This is a story about {hero_is}.",
+    "Far away lived {hero_is}.",
+)
+_FRIENDS = (
+    "{His} best friend was {friend_is}.",
+    "{Hero} had a good friend. It was {friend_is}.",
+    "Next door lived {friend_is}.",
+    "{He} often played with {friend_is}.",
+    "{His} friend was {friend_is}.",
+)
+_SOFT = {
+    *[
+        "blanket",
+        "scarf",
+        "hat",
+        "balloon",
+        "feather",
+        "coin",
+        "glove",
+        "button",
+        "ball",
+        "map",
+        "backpack",
+        "basket",
+    ],
+    "teddy bear",
+    "paper plane",
+}
+_FOUND = {
+    "shell",
+    "magic stone",
+    "feather",
+    "coin",
+    "balloon",
+    "mirror",
+    "button",
+    "glove",
+    "spoon",
+    "ring",
+    "pencil",
+}
+# Plots that do not suit some things: a scarf does not break, and nobody builds a shell.
+_UNFIT = {"broken": _SOFT, "truth": _SOFT, "make": _FOUND}
+_MEETS_FRIEND = {"new_friend"}  # the friend comes in later, so there is no introduction
+_ENDS = ("", "", "", "", "The end.", "And that is the end of the story.")
+
+_ABOUT_BOTH = Ask(
+    ("[Tell|Tell|Can you tell|Please tell|Write] me a [short|little|nice|] story about {who} and {what}",
+     "[I want|I would like] [to hear|] a [short|] story about {who} and {what}",
+     "[Write|Make up] a [short|little|] story about {who} and {what}", "A story about {who} and {what}, please",
+     "[Do you know|Can you write] a story about {who} and {what}?",
+     "[Please|Can you] tell me a [bedtime|goodnight|funny|happy] story about {who} with {what}",
+     "Tell me about {who} who finds {what}", "Write a story with {who} and {what}"),
+    ("I'd love a tale about {who} and {what}", "Could {who} and {what} be in a story?",
+     "Make a tale in which {who} has {what}"),
+)  # fmt: skip
+_ABOUT_WHO = Ask(
+    ("[Tell|Tell|Can you tell|Please tell|Write] me a [short|little|nice|] story about {who}",
+     "[I want|I would like] [to hear|] a [short|] story about {who}", "A story about {who}, please",
+     "[Write|Make up] a [short|little|] story about {who}", "[Do you know|Can you write] a story about {who}?",
+     "Story about {who}", "[Please|Can you] tell me a [bedtime|goodnight|funny|happy] story about {who}"),
+    ("I'd love a tale about {who}", "Could {who} be the hero of a story?", "Spin me a tale about {who}"),
+)  # fmt: skip
+_ABOUT_WHAT = Ask(
+    ("[Tell|Can you tell|Please tell|Write] me a [short|little|] story about {what}",
+     "I want a [short|] story about {what}", "[Write|Make up] a [short|little|] story about {what}",
+     "A story about {what}, please", "Story about {what}"),
+    ("I'd love a tale about {what}", "Could {what} be in a story?", "Spin me a tale about {what}"),
+)  # fmt: skip
+_ABOUT_PLACE = Ask(
+    ("[Tell|Can you tell|Please tell|Write] me a [short|little|] story about {who} {where}",
+     "[Write|Make up] a story about {who} {where}", "I want a story about {who} {where}",
+     "A story about {who} {where}, please", "Tell me what {who} did {where}, as a story"),
+    ("I'd love a tale about {who} {where}", "What could happen to {who} {where}? Tell me a tale"),
+)  # fmt: skip
+_ANY = Ask(
+    ("[Tell|Can you tell|Please tell] me a [short|nice|bedtime|little|funny|] story[, please|]",
+     "[I want|I would like] [to hear|] a [short|] story", "Do you know a [good|nice|] story?", "A story, please",
+     "[Hi|Hello], can you tell me a story?", "Write a [short|] story", "I cannot sleep, tell me a story",
+     "Story please", "Do you know any stories?"),
+    ("I'd love to hear a tale", "Have you got a tale for me?", "Entertain me with a tale"),
+)  # fmt: skip
+
+
+def _where(place: str) -> dict[str, str]:
+    at = "on" if place in _ON else "at" if place in _AT else "in"
+    return {
+        "place": place, "in_place": f"{at} the {place}", "to_place": f"to the {place}",
+        "near_place": f"near the {place}", "from_place": f"from the {place}", "of_place": f"of the {place}",
+    }  # fmt: skip
+
+
+def _being(rng: Random, avoid: str = "") -> dict[str, str]:
+    """Return name, pronouns and kind of a person or an animal."""
+    if rng.random() < 0.5:
+        boy = rng.random() < 0.5
+        name = rng.choice([name for name in (BOYS if boy else GIRLS) if name != avoid])
+        kind = "boy" if boy else "girl"
+    else:
+        boy = rng.random() < 0.6
+        name = rng.choice([name for name in (ANIMAL_BOYS if boy else ANIMAL_GIRLS) if name != avoid])
+        kind = rng.choice(STORY_ANIMALS)
+    he, him, his = ("he", "him", "his") if boy else ("she", "her", "her")
+    return {"name": name, "kind": kind, "he": he, "him": him, "his": his, "himself": f"{him}self"}
+
+
+def cast(rng: Random) -> dict[str, str]:
+    """Return the slots of a story: hero, friend, thing, look and place."""
+    hero = _being(rng)
+    friend = _being(rng, hero["name"])
+    size = rng.choice(("little", "small", "young", "little"))
+    slots = {"hero": hero["name"], **{key: hero[key] for key in ("he", "him", "his", "himself", "kind")}}
+    slots |= {"friend": friend["name"], "fhe": friend["he"], "fhim": friend["him"], "fhis": friend["his"]}
+    slots |= {"thing": rng.choice(THINGS), "look": rng.choice(_LOOKS), "size": size, "fkind": friend["kind"]}
+    slots |= _where(rng.choice(PLACES))
+    kind_long = expand(rng, "{a size} {kind}", slots)
+    slots["kind_long"] = kind_long
+    slots["hero_is"] = expand(rng, "[{kind_long} [named|called] {hero}]", slots)
+    slots["friend_is"] = expand(
+        rng,
+        "[{a fkind} [named|called] {friend}|{friend}, {a fkind}|{friend} the {fkind}]"
+        if slots["fkind"] not in _CHILD
+        else "{a fkind} [named|called] {friend}",
+        slots,
+    )
+    return slots
+
+
+def reserved(slots: dict[str, str]) -> bool:
+    """Tell whether this pair of hero and thing belongs to the held-out split (one in ten)."""
+    return crc32(f"{slots['hero']} {slots['thing']}".encode()) % 10 == 0
+
+
+def cast_for(rng: Random, split: str) -> dict[str, str]:
+    """Return a cast whose hero and thing belong to ``split``."""
+    while True:
+        slots = cast(rng)
+        if reserved(slots) == (split != TRAIN):
+            return slots
+
+
+def tell(rng: Random, slots: dict[str, str]) -> tuple[str, str]:
+    """Return a story with this cast, and the same story in three sentences or so."""
+    name = rng.choice([name for name in PLOTS if slots["thing"] not in _UNFIT.get(name, ())])
+    plot = PLOTS[name]
+    sentences = [expand(rng, rng.choice(_OPENINGS), slots)]
+    if name not in _MEETS_FRIEND:
+        sentences.append(expand(rng, rng.choice(_FRIENDS), slots))
+    told = [expand(rng, rng.choice(choices), slots) for choices in plot]
+    story = " ".join([*sentences, *told, rng.choice(_ENDS)]).strip()
+    short = " ".join([sentences[0], told[0], told[1], told[-1]])
+    return story, short
+
+
+def _request(rng: Random, split: str, slots: dict[str, str]) -> tuple[str, str]:
+    """Return the user's request and what it asks for in the assistant's words."""
+    animal = slots["kind"] not in ("boy", "girl")
+    who = rng.choice(
+        (slots["hero"], f"{slots['kind_long']} [named|called] {slots['hero']}" if animal else slots["hero"])
+    )
+    who = expand(rng, who)
+    thing = expand(rng, "[{a thing}|{a look} {thing}]", slots)
+    kind = rng.random()
+    if kind < 0.5:
+        ask, label = _ABOUT_BOTH, f"{who} and {thing}"
+    elif kind < 0.68:
+        if animal and rng.random() < 0.5:
+            who = expand(rng, "[{a kind}|{kind_long}]", slots)
+        ask, label = _ABOUT_WHO, who
+    elif kind < 0.78:
+        ask, label = _ABOUT_WHAT, thing
+    elif kind < 0.9:
+        ask, label = _ABOUT_PLACE, f"{who} {slots['in_place']}"
+    else:
+        ask, label = _ANY, ""
+    text = ask.pick(rng, split, {"who": who, "what": thing, "where": slots["in_place"]})
+    if not text.endswith("?"):
+        text += "?" if text.startswith(("Can you", "Do you", "Could", "Have you")) else "."
+    return capital(text), f"a story about {label}" if label else "a story"
+
+
+def story(rng: Random, split: str) -> Exchange:
+    """Return a story request and its story."""
+    slots = cast_for(rng, split)
+    question, label = _request(rng, split, slots)
+    text, short = tell(rng, slots)
+    plan = rng.choice(
+        (f"The user wants {label}. I will keep it short.", f"The user asks for {label}. It should end well.",
+         f"I will tell {label}. There will be a small problem and a good end.")
+    )  # fmt: skip
+    opener = rng.choice(("",) * 12 + ("Of course! ", "Gladly. ", "Sure. "))
+    return Exchange(
+        "story",
+        question,
+        opener + text,
+        label=label,
+        short=short,
+        plan=plan,
+        again=lambda other: [story(other, split)],
+    )

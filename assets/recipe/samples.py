@@ -73,9 +73,9 @@ def conversations(questions: int, chats: int) -> Iterator[list[dict]]:
     """Messages of the users, one list a chat; the answers are still to be made."""
     from kestrel_assets.recipe.dialogues import questions as held_out
 
-    asked = list(held_out())
-    stride = max(1, len(asked) // max(1, questions))
-    for question in asked[::stride][:questions]:
+    asked = held_out()
+    for number in range(min(questions, len(asked))):
+        _, question = asked[number * len(asked) // questions]
         yield [{"role": "user", "content": question}]
     for script in CHATS[:chats]:
         yield [{"role": "user", "content": said} for said in script]

@@ -9,7 +9,10 @@ torch = pytest.importorskip("torch")
 
 from kestrel_assets.recipe import evaluate as evaluation  # noqa: E402
 from kestrel_assets.recipe.data import Group  # noqa: E402
+from kestrel_assets.recipe.export import export  # noqa: E402
 from kestrel_assets.recipe.model import Model, ModelConfig  # noqa: E402
+from kestrel_assets.recipe.ngram import KneserNey  # noqa: E402
+from kestrel_assets.recipe.tokenizer import save_tokenizer, train_tokenizer  # noqa: E402
 
 VOCABULARY = 40
 
@@ -131,7 +134,62 @@ def test_groups_without_answers_count_all_tokens(model):
     assert acceptance.judged[0] == 4
 
 
-def test_missing_corpus_and_checkpoint(tmp_path, capsys):
+@pytest.fixture
+def corpus_and_checkpoint(tmp_path):
+    """A corpus of one group of plain letters, and an exported model of random weights for it."""
+    corpus, checkpoint = tmp_path / "corpus", tmp_path / "model"
+    generator = np.random.default_rng(7)
+    text = ["".join(generator.choice(list("aeiou bcdfg"), 50)) for _ in range(300)]
+    tokenizer = train_tokenizer(text, 320)
+    save_tokenizer(tokenizer, corpus / "tokenizer")
+    for split, documents in (("train", text[20:]), ("heldout", text[:20])):
+        ids = [[*tokenizer.encode(each).ids, tokenizer.token_to_id("<|endoftext|>")] for each in documents]
+        lengths = np.array([len(each) for each in ids])
+        np.save(corpus / f"{split}-stories.npy", np.concatenate(ids).astype(np.uint16))
+        np.save(corpus / f"{split}-stories-loss.npy", np.ones(lengths.sum(), np.uint8))
+        np.save(corpus / f"{split}-stories-docs.npy", np.cumsum(lengths) - lengths)
+        np.save(corpus / f"{split}-stories-bytes.npy", np.array([len(each.encode()) for each in documents]))
+    (corpus / "meta.json").write_text("{}")
+    torch.manual_seed(0)
+    shape = {"hidden_size": 32, "num_hidden_layers": 4, "intermediate_size": 32, "head_dim": 32}
+    linear = {"linear_key_head_dim": 16, "linear_value_head_dim": 16}
+    export(Model(ModelConfig(vocab_size=320, **shape, **linear)), checkpoint, corpus / "tokenizer")
+    return corpus, checkpoint
+
+
+def test_command_prints_all_figures(corpus_and_checkpoint, capsys):
+    corpus, checkpoint = corpus_and_checkpoint
+    arguments = ["--corpus", str(corpus), "--checkpoint", str(checkpoint), "--documents", "15"]
+    assert evaluation.main([*arguments, "--output", "json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    stories = figures["groups"]["stories"]
+    ids, starts = np.load(corpus / "heldout-stories.npy"), np.load(corpus / "heldout-stories-docs.npy")
+    used = ids[: starts[15]].astype(np.int64)
+    assert stories["documents"] == 15
+    assert stories["tokens"] == len(used) - 15
+    first_letters = sum(
+        len(evaluation.load_tokenizer(corpus / "tokenizer").decode([i])) for i in used[starts[:15]]
+    )
+    assert stories["bytes"] == 15 * 50 - first_letters
+    ngram = KneserNey(320, 315).fit(
+        np.load(corpus / "train-stories.npy"), np.load(corpus / "train-stories-docs.npy")
+    )
+    bits = -np.log2(ngram.probabilities(used, starts[:15]))
+    expected = (bits.sum() - bits[starts[:15]].sum()) / stories["bytes"]
+    assert stories["ngram_bits_per_byte"] == pytest.approx(expected)
+    assert stories["bits_per_byte"] > stories["ngram_bits_per_byte"]
+    assert len(figures["assistant_acceptance"]["alphas"]) == 3
+    assert evaluation.main(arguments) == 0
+    assert "stories" in capsys.readouterr().out
+
+
+def test_missing_checkpoint(corpus_and_checkpoint, tmp_path, capsys):
+    arguments = ["--corpus", str(corpus_and_checkpoint[0]), "--checkpoint", str(tmp_path / "none")]
+    assert evaluation.main(arguments) == 2
+    assert "cannot read the checkpoint" in capsys.readouterr().err
+
+
+def test_missing_corpus(tmp_path, capsys):
     arguments = ["--corpus", str(tmp_path / "none"), "--checkpoint", str(tmp_path)]
     assert evaluation.main(arguments) == 2
     assert capsys.readouterr().err.startswith("kestrel-nano: no corpus in ")

@@ -8,6 +8,7 @@ from kestrel_assets.recipe.dialogues import fun, howto, identity, memory, number
 from kestrel_assets.recipe.dialogues.facts import FACTS
 from kestrel_assets.recipe.dialogues.followups import follow
 from kestrel_assets.recipe.dialogues.grammar import HELDOUT, TRAIN, Exchange, Topic, pick_topic
+from kestrel_assets.recipe.dialogues.replies import CHANGEABLE, asked_for, change, reply
 from kestrel_assets.recipe.dialogues.stories import story
 
 Maker = Callable[[Random, str], Exchange | list[Exchange]]
@@ -62,7 +63,9 @@ SYSTEMS = (
     "You are a kind assistant. Keep your answers short.", "You are a helpful and honest assistant.",
     "Be friendly and brief.",
 )  # fmt: skip
-_JOINS = ("Thanks. ", "Okay. ", "I see. ", "Good. ", "One more question. ", "Next question. ", "And now: ",
+# a reaction goes only before a whole question, never before "Yes" or "Another one"
+_FULL = ("What", "How", "Why", "Where", "Which", "Can", "Tell", "Do", "Please", "Write", "Explain")
+_JOINS = ("Thanks. ", "Okay. ", "I see. ", "One more question. ", "Next question. ", "And now: ",
           "Another question: ", "Thank you. ", "Nice. ", "Ah, okay. ", "Great! ")  # fmt: skip
 
 
@@ -75,67 +78,134 @@ def _single(rng: Random, split: str) -> list[Exchange]:
     return _make(rng.choices(_NAMES, _WEIGHTS)[0], rng, split)
 
 
+_OPENER = re.compile(r"^(Sure|Of course|Gladly)[.!:] ")
+
+
 def _with_name(rng: Random, answer: str, name: str) -> str:
-    """Put the user's name into an answer, in front or at its first exclamation."""
-    if answer.startswith(
-        ("You are welcome!", "Goodbye!", "Bye!", "Good night!", "Good morning!", "Thank you!")
-    ):
+    """Put the user's name into an answer: behind its first word of greeting, or in front."""
+    if answer.startswith(("You are welcome!", "Goodbye!", "Bye!", "Good night!", "Thank you!")):
         return answer.replace("!", f", {name}!", 1)
+    if _OPENER.match(answer):
+        return _OPENER.sub(rf"\1, {name}. ", answer)
     return f"{rng.choice(('Sure', 'Of course', 'Gladly', 'Okay'))}, {name}. {answer}"
 
 
+_NEEDS_NO_QUESTION = ("your answer",)  # a bare yes or no must not follow an offer that it ignores
 _WILLING = ("story", "howto", "counting", "lists", "poem")
+
+
+class _Talk:
+    """A talk in the making: its exchanges, and what the user has told and not yet asked for."""
+
+    def __init__(self, rng: Random, split: str):
+        self.rng, self.split = rng, split
+        self.exchanges: list[Exchange] = []
+        self.told: dict[str, dict[str, str]] = {}
+        self.pending: list[str] = []
+
+    def tell(self, key: str, slots: dict[str, str] | None = None) -> None:
+        self.told[key] = slots or memory.choose(self.rng, key)
+        self.exchanges.append(memory.tell(self.rng, self.split, key, self.told[key]))
+        self.pending.append(key)
+
+    def recall(self) -> None:
+        key = self.pending.pop(self.rng.randrange(len(self.pending)))
+        self.exchanges.append(memory.recall(self.rng, self.split, key, self.told[key]))
+
+    def not_told(self) -> None:
+        """Ask for something never told; often the user tells it next."""
+        key = self.rng.choice(tuple(memory.DETAILS))
+        slots = memory.choose(self.rng, key)
+        # a hobby may have been mentioned in small talk
+        if key in self.told or slots["label"] in {exchange.label for exchange in self.exchanges}:
+            return
+        self.exchanges.append(memory.not_told(self.rng, self.split, key, slots))
+        if self.rng.random() < 0.5:
+            self.tell(key, slots)
+
+    def change(self) -> bool:
+        """Replace a detail told before, if there is one that may change."""
+        keys = [key for key in self.told if key in CHANGEABLE]
+        if not keys:
+            return False
+        key = self.rng.choice(keys)
+        slots = memory.choose(self.rng, key)
+        if slots == self.told[key]:
+            return False
+        self.told[key] = slots
+        self.exchanges.append(change(self.rng, self.split, key, slots))
+        self.pending = [*dict.fromkeys([*self.pending, key])]
+        return True
+
+    def react(self) -> bool:
+        """Answer what the assistant has just asked or offered, if it did."""
+        answer = self.exchanges[-1].answer
+        key = asked_for(answer)
+        if key and key not in self.told:
+            self.tell(key)
+            return True
+        made = reply(self.rng, self.split, answer)
+        self.exchanges += made
+        return bool(made)
+
+    def fresh(self) -> None:
+        """Turn to something that was not talked about yet."""
+        name = self.rng.choices(_MIDDLE, _MIDDLE_WEIGHTS)[0]
+        if name == "memory":
+            return self.not_told()
+        made = _make(name, self.rng, self.split)
+        label = made[0].label
+        if label in {exchange.label for exchange in self.exchanges}:
+            return None
+        if label in _NEEDS_NO_QUESTION and self.exchanges and self.exchanges[-1].answer.endswith("?"):
+            return None
+        self.exchanges += made
+        return None
+
+    def step(self) -> None:
+        """Add the next exchange or two; sometimes nothing fits and nothing is added."""
+        rng, last = self.rng, self.exchanges[-1] if self.exchanges else None
+        if last and rng.random() < 0.5 and self.react():
+            return
+        draw = rng.random()
+        if draw < 0.16 and len(self.told) < 3:
+            key = (
+                "name"
+                if "name" not in self.told and rng.random() < 0.6
+                else rng.choice(tuple(memory.DETAILS))
+            )
+            if key not in self.told:
+                self.tell(key)
+        elif self.pending and draw < 0.4 and last.family != "memory":
+            self.recall()
+        elif draw > 0.985:
+            self.exchanges.append(memory.recall_all(rng, self.split, self.told))
+        elif draw > 0.965 and self.change():
+            return
+        elif last and draw > 0.76:
+            self.exchanges += follow(rng, self.split, last)
+        else:
+            self.fresh()
 
 
 def _chain(rng: Random, split: str) -> list[Exchange]:
     """Return a talk of several exchanges: perhaps a greeting, things told and asked for, follow-ups, a goodbye."""
-    length = rng.choices(range(1, 10), (18, 22, 18, 13, 10, 8, 5, 3, 3))[0]
-    talk: list[Exchange] = []
-    told: dict[str, dict[str, str]] = {}
+    length = rng.choices(range(2, 10), (24, 22, 16, 12, 9, 6, 4, 3))[0]
+    talk = _Talk(rng, split)
     if rng.random() < 0.3:
-        talk += _make("greeting", rng, split)
-    pending: list[str] = []
-    while len(talk) < length:
-        draw = rng.random()
-        if draw < 0.16 and len(told) < 3:
-            key = "name" if "name" not in told and rng.random() < 0.6 else rng.choice(tuple(memory.DETAILS))
-            if key not in told:
-                told[key] = memory.choose(rng, key)
-                talk.append(memory.tell(rng, split, key, told[key]))
-                pending.append(key)
-                continue
-        if pending and draw < 0.4 and talk[-1].family != "memory":
-            key = pending.pop(rng.randrange(len(pending)))
-            talk.append(memory.recall(rng, split, key, told[key]))
-            continue
-        if draw > 0.985:
-            talk.append(memory.recall_all(rng, split, told))
-            continue
-        if talk and draw > 0.78:
-            made = follow(rng, split, talk[-1])
-            if made:
-                talk += made
-                continue
-        name = rng.choices(_MIDDLE, _MIDDLE_WEIGHTS)[0]
-        if name == "memory":
-            key = rng.choice(tuple(memory.DETAILS))
-            slots = memory.choose(rng, key)
-            # a hobby may have been mentioned in small talk
-            if key not in told and slots["label"] not in {exchange.label for exchange in talk}:
-                talk.append(memory.not_told(rng, split, key, slots))
-            continue
-        talk += _make(name, rng, split)
-    if pending and rng.random() < 0.8:
-        key = pending[0]
-        talk.append(memory.recall(rng, split, key, told[key]))
-    if rng.random() < 0.25:
-        talk += _make("thanks", rng, split)
-    if rng.random() < 0.25:
-        talk += _make("goodbye", rng, split)
-    talk = talk[:LONGEST]
-    _use_name(rng, talk, told.get("name", {}).get("value", ""))
-    _join(rng, talk)
-    return talk
+        talk.exchanges += _make("greeting", rng, split)
+    while len(talk.exchanges) < length:
+        talk.step()
+    if talk.pending and rng.random() < 0.8:
+        talk.recall()
+    if rng.random() < 0.2:
+        talk.exchanges += _make("thanks", rng, split)
+    if rng.random() < 0.2:
+        talk.exchanges += _make("goodbye", rng, split)
+    exchanges = talk.exchanges[:LONGEST]
+    _use_name(rng, exchanges, talk.told.get("name", {}).get("value", ""))
+    _join(rng, exchanges)
+    return exchanges
 
 
 def _use_name(rng: Random, talk: list[Exchange], name: str) -> None:

@@ -54,7 +54,7 @@ def _quotable(exchange: Exchange) -> bool:
 def follow(rng: Random, split: str, last: Exchange) -> list[Exchange]:
     """Return a follow-up that fits the last exchange, or nothing when none does."""
     choices = ["asked"] * _quotable(last)
-    choices += ["more"] * (4 if last.more else 0)
+    choices += ["more"] * (4 if last.more and last.more[:25] not in last.answer else 0)
     choices += ["why"] * (4 if last.why else 0)
     choices += ["again"] * (4 if last.again else 0)
     choices += ["short"] * (4 if last.short and len(last.answer) > len(last.short) + 20 else 0)

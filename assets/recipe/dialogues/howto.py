@@ -86,8 +86,9 @@ def _numbered(steps: tuple[str, ...]) -> str:
 
 def _flowing(rng: Random, steps: tuple[str, ...]) -> str:
     """Join the steps with First, Then, After that and At the end."""
-    links = ["First, ", *(rng.choice(("Then ", "Next, ", "After that, ", "")) for _ in steps[1:-1])]
-    links.append(rng.choice(("At the end, ", "Finally, ", "")))
+    middle = ["Then ", "", "Next, ", "After that, ", ""]
+    rng.shuffle(middle)
+    links = ["First, ", *middle[: len(steps) - 2], rng.choice(("At the end, ", "Finally, ", ""))]
     parts = []
     for link, step in zip(links, steps, strict=True):
         # "Do not" and "Always" after a link would read badly

@@ -374,7 +374,7 @@ _ALL = Ask(
     ("What do you know about me?", "What have I told you[ about me|]?", "Tell me what you know about me."),
     ("Sum up what I said about myself.", "Which things do you remember about me?"),
 )
-_SENTENCES = {
+SENTENCES = {
     "name": "Your name is {value}.", "pet": "You have a {pet} called {value}.",
     "colour": "Your favourite colour is {value}.", "food": "Your favourite food is {value}.",
     "animal": "Your favourite animal is the {value}.", "age": "You are {value} years old.",
@@ -386,9 +386,12 @@ _SENTENCES = {
 
 def recall_all(rng: Random, split: str, told: dict[str, dict[str, str]]) -> Exchange:
     """The user asks for everything told so far."""
-    answer = " ".join(expand(rng, _SENTENCES[key], slots) for key, slots in told.items())
+    answer = " ".join(expand(rng, SENTENCES[key], slots) for key, slots in told.items())
     if not told:
         answer = rng.choice(
-            ("You have not told me anything about you yet.", "Not much. You have not told me yet.")
+            (
+                "You have not told me anything about you yet.",
+                "Nothing yet. Would you like to tell me something?",
+            )
         )
     return Exchange("memory", _ALL.pick(rng, split), answer, label="what I know about you")

@@ -102,6 +102,28 @@ _ABOUT_PLACE = Ask(
      "A story about {who} {where}, please", "Tell me what {who} did {where}, as a story"),
     ("I'd love a tale about {who} {where}", "What could happen to {who} {where}? Tell me a tale"),
 )  # fmt: skip
+_ABOUT_TWO = Ask(
+    ("[Tell|Can you tell|Please tell|Write] me a [short|little|] story about {who} and {his} friend {friend}",
+     "A story about {who} and {friend}, please", "[Write|Make up] a story about {who} and {friend}",
+     "I want a story about two friends, {who} and {friend}"),
+    ("I'd love a tale about {who} and {friend}", "Could {who} and {friend} be in a tale?"),
+)  # fmt: skip
+_ABOUT_THEME = Ask(
+    ("[Tell|Can you tell|Please tell|Write] me a [short|little|] story about {theme}",
+     "A story about {theme}, please", "[Write|Make up] a story about {theme}",
+     "I want a story about {who} and about {theme}", "Tell me a story about {theme} with {who}"),
+    ("I'd love a tale about {theme}", "Let {theme} be the theme of a tale"),
+)  # fmt: skip
+# what a story can be asked to be about: the plots that tell of it
+THEMES = {
+    "sharing": ("share",), "friendship": ("lost", "new_friend", "tree"), "being brave": ("storm", "dark"),
+    "courage": ("storm", "dark"), "telling the truth": ("truth",), "honesty": ("truth",),
+    "not giving up": ("race", "make"), "a race": ("race",), "a treasure": ("treasure",), "a storm": ("storm",),
+    "helping others": ("little_one", "old_one"), "kindness": ("old_one", "wish", "gift"),
+    "a magic wish": ("wish",), "a birthday": ("gift",), "the dark": ("dark",), "something lost": ("lost",),
+    "a lost kitten": ("little_one",), "a new friend": ("new_friend",), "magic": ("wish",),
+    "work and play": ("lazy",), "a feast": ("contest",), "an old map": ("treasure",),
+}  # fmt: skip
 _ANY = Ask(
     ("[Tell|Can you tell|Please tell] me a [short|nice|bedtime|little|funny|] story[, please|]",
      "[I want|I would like] [to hear|] a [short|] story", "Do you know a [good|nice|] story?", "A story, please",
@@ -168,9 +190,10 @@ def cast_for(rng: Random, split: str) -> dict[str, str]:
             return slots
 
 
-def tell(rng: Random, slots: dict[str, str]) -> tuple[str, str]:
-    """Return a story with this cast, and the same story in three sentences or so."""
-    name = rng.choice([name for name in PLOTS if slots["thing"] not in _UNFIT.get(name, ())])
+def tell(rng: Random, slots: dict[str, str], plots: tuple[str, ...] = tuple(PLOTS)) -> tuple[str, str]:
+    """Return a story with this cast on one of these plots, and the same story in four or five sentences."""
+    fitting = [name for name in plots if slots["thing"] not in _UNFIT.get(name, ())]
+    name = rng.choice(fitting or plots)
     plot = PLOTS[name]
     sentences = [expand(rng, rng.choice(_OPENINGS), slots)]
     if name not in _MEETS_FRIEND:
@@ -181,42 +204,58 @@ def tell(rng: Random, slots: dict[str, str]) -> tuple[str, str]:
     return story, short
 
 
-def _request(rng: Random, split: str, slots: dict[str, str]) -> tuple[str, str]:
-    """Return the user's request and what it asks for in the assistant's words."""
-    animal = slots["kind"] not in ("boy", "girl")
-    who = rng.choice(
-        (slots["hero"], f"{slots['kind_long']} [named|called] {slots['hero']}" if animal else slots["hero"])
-    )
-    who = expand(rng, who)
+def _request(rng: Random, split: str, slots: dict[str, str]) -> tuple[str, str, tuple[str, ...]]:
+    """Return the user's request, what it asks for in the assistant's words, and the plots that fit."""
+    animal = slots["kind"] not in _CHILD
+    who = slots["hero"]
+    if animal and rng.random() < 0.5:
+        who = expand(rng, "{kind_long} [named|called] {hero}", slots)
     thing = expand(rng, "[{a thing}|{a look} {thing}]", slots)
+    more = {
+        "who": who,
+        "what": thing,
+        "where": slots["in_place"],
+        "friend": slots["friend"],
+        "his": slots["his"],
+    }
+    plots = tuple(PLOTS)
     kind = rng.random()
-    if kind < 0.5:
+    if kind < 0.42:
         ask, label = _ABOUT_BOTH, f"{who} and {thing}"
-    elif kind < 0.68:
+    elif kind < 0.58:
         if animal and rng.random() < 0.5:
-            who = expand(rng, "[{a kind}|{kind_long}]", slots)
+            more["who"] = who = expand(rng, "[{a kind}|{kind_long}]", slots)
         ask, label = _ABOUT_WHO, who
-    elif kind < 0.78:
+    elif kind < 0.66:
         ask, label = _ABOUT_WHAT, thing
-    elif kind < 0.9:
+    elif kind < 0.76:
         ask, label = _ABOUT_PLACE, f"{who} {slots['in_place']}"
+    elif kind < 0.84:
+        ask, label = _ABOUT_TWO, f"{who} and {slots['friend']}"
+        plots = tuple(name for name in plots if name not in _MEETS_FRIEND)
+    elif kind < 0.92:
+        theme = more["theme"] = rng.choice(tuple(THEMES))
+        ask, label, plots = _ABOUT_THEME, theme, THEMES[theme]
     else:
         ask, label = _ANY, ""
-    text = ask.pick(rng, split, {"who": who, "what": thing, "where": slots["in_place"]})
+    text = ask.pick(rng, split, more)
     if not text.endswith("?"):
         text += "?" if text.startswith(("Can you", "Do you", "Could", "Have you")) else "."
-    return capital(text), f"a story about {label}" if label else "a story"
+    return capital(text), f"a story about {label}" if label else "a story", plots
 
 
 def story(rng: Random, split: str) -> Exchange:
     """Return a story request and its story."""
     slots = cast_for(rng, split)
-    question, label = _request(rng, split, slots)
-    text, short = tell(rng, slots)
+    question, label, plots = _request(rng, split, slots)
+    text, short = tell(rng, slots, plots)
     plan = rng.choice(
-        (f"The user wants {label}. I will keep it short.", f"The user asks for {label}. It should end well.",
-         f"I will tell {label}. There will be a small problem and a good end.")
-    )  # fmt: skip
+        (
+            f"The user wants {label}. I will keep it short.",
+            f"The user asks for {label}. It should end well.",
+            f"I will tell {label}. There will be a small problem and a good end.",
+        )
+    )
     opener = rng.choice(("",) * 12 + ("Of course! ", "Gladly. ", "Sure. "))
     return Exchange(
         "story",

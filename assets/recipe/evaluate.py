@@ -2,7 +2,8 @@
 
 Bits per byte. For each group the bits of every held-out token but the first of its document, over the UTF-8
 bytes of the text (of the messages' contents; markup costs bits but counts no bytes). The n-gram beside it
-predicts exactly the same tokens. A document longer than 1,024 tokens is read in windows that overlap by
+predicts exactly the same tokens; of the n-gram of all training text and that of the group's own training
+text the better one is shown. A document longer than 1,024 tokens is read in windows that overlap by
 half, and each token is scored once, in the first window that reaches it; the n-gram needs no windows.
 
 Draft acceptance, greedy and teacher-forced. A round stands after token p of a held-out document and takes
@@ -87,12 +88,13 @@ def evaluate(options: argparse.Namespace) -> None:
     corpus = Corpus(options.corpus)
     check_tokenizer(options.corpus, options.checkpoint)
     model = load_checkpoint(options.checkpoint)
-    baseline = fit_baseline(corpus)
+    everything = fit_ngram(corpus, list(corpus.train))
     lengths = token_bytes(options.corpus / "tokenizer")
     groups, total = {}, no_acceptance()
     for name, whole in corpus.heldout.items():
         group, sizes = first_documents(whole, read_sizes(options.corpus, name), options.documents)
         bits, acceptance = score(model, group)
+        ngrams = [everything, fit_ngram(corpus, [name])] if name in corpus.train else [everything]
         starts = group.bounds[:-1]
         size = int(sizes.sum() - lengths[group.ids[starts]].sum())
         groups[name] = {
@@ -100,7 +102,7 @@ def evaluate(options: argparse.Namespace) -> None:
             "tokens": len(group.ids) - len(starts),
             "bytes": size,
             "bits_per_byte": bits / size,
-            "ngram_bits_per_byte": ngram_bits(baseline, group) / size,
+            "ngram_bits_per_byte": min(ngram_bits(ngram, group) for ngram in ngrams) / size,
             "acceptance": acceptance.to_dict(),
         }
         total += acceptance if name in ASSISTANT_GROUPS else no_acceptance()
@@ -117,22 +119,21 @@ def check_tokenizer(corpus: Path, checkpoint: Path) -> None:
         )
 
 
-def fit_baseline(corpus: Corpus) -> KneserNey:
-    """The n-gram of all training groups together."""
-    ids = np.concatenate([group.ids for group in corpus.train.values()])
-    offsets = np.cumsum([0] + [len(group.ids) for group in corpus.train.values()])
-    starts = [
-        group.bounds[:-1] + offset for group, offset in zip(corpus.train.values(), offsets, strict=False)
-    ]
+def fit_ngram(corpus: Corpus, names: list[str]) -> KneserNey:
+    """The n-gram of the training text of the groups `names`."""
+    groups = [corpus.train[name] for name in names]
+    ids = np.concatenate([group.ids for group in groups])
+    offsets = np.cumsum([0] + [len(group.ids) for group in groups[:-1]])
+    starts = [group.bounds[:-1] + offset for group, offset in zip(groups, offsets, strict=True)]
     tokenizer = load_tokenizer(corpus.folder / "tokenizer")
-    baseline = KneserNey(tokenizer.get_vocab_size(), tokenizer.token_to_id(END_OF_TEXT))
-    return baseline.fit(ids, np.concatenate(starts))
+    ngram = KneserNey(tokenizer.get_vocab_size(), tokenizer.token_to_id(END_OF_TEXT))
+    return ngram.fit(ids, np.concatenate(starts))
 
 
-def ngram_bits(baseline: KneserNey, group: Group) -> float:
+def ngram_bits(ngram: KneserNey, group: Group) -> float:
     """Bits of every token of `group` but the first of each document."""
     starts = group.bounds[:-1]
-    bits = -np.log2(baseline.probabilities(group.ids, starts))
+    bits = -np.log2(ngram.probabilities(group.ids, starts))
     return float(bits.sum() - bits[starts].sum())
 
 

@@ -59,17 +59,21 @@ class Checkpoint:
 
     def float32(self, name: str) -> np.ndarray:
         """The tensor as float32, exactly; read-only when it is stored so (then it is not copied)."""
-        stored = self.tensor(name)
-        if self.dtype(name) != "BF16":
-            return stored.astype(np.float32, copy=False)
-        bits = stored.astype(np.uint32)
-        bits <<= 16
-        return bits.view(np.float32)
+        return exact_float32(self.tensor(name))
 
     @property
     def byte_count(self) -> int:
         """Size of all tensors as stored."""
         return sum(entry.end - entry.begin for entry in map(self._entry, self.names))
+
+
+def exact_float32(stored: np.ndarray) -> np.ndarray:
+    """A tensor, or some rows of one, as float32: uint16 is taken as bfloat16 bits. Float32 is not copied."""
+    if stored.dtype != np.uint16:
+        return stored.astype(np.float32, copy=False)
+    bits = stored.astype(np.uint32)
+    bits <<= 16
+    return bits.view(np.float32)
 
 
 def open_checkpoint(folder: Path, config: ModelConfig) -> Checkpoint:

@@ -25,6 +25,4 @@ class Detokenizer:
 
     def flush(self) -> str:
         """What is left at the end: U+FFFD for an incomplete character. Then a new stream begins."""
-        text = self._decoder.decode(b"", final=True)
-        self._decoder.reset()
-        return text
+        return self._decoder.decode(b"", final=True)

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import stat
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,8 +104,7 @@ def _parse_entries(path: Path, header: bytes, data_bytes: int) -> dict[str, Tens
 def _unique(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise UsageError(f"{path}: the header names {_quote(twice)} twice: {AGAIN}")
     return values
 

@@ -6,7 +6,7 @@ import pytest
 from checkpoints import from_bfloat16, to_bfloat16, write_checkpoint, write_safetensors
 from hypothesis import given
 from hypothesis import strategies as st
-from kestrel_engine.checkpoint import open_checkpoint
+from kestrel_engine.checkpoint import exact_float32, open_checkpoint
 from kestrel_engine.config import load_config
 from kestrel_engine.errors import UsageError
 from kestrel_engine.tensor_file import TensorFile
@@ -87,6 +87,12 @@ def test_special_bfloat16_values_survive(tmp_path):
     exact = open_model(write(tmp_path, edit)).float32("embed_tokens.weight").ravel()[: len(bits)]
     expected = np.array([0.0, -0.0, 2.0**-133, -(2.0**-133), 3.3895314e38, np.inf, -np.inf, 1.0], np.float32)
     assert np.array_equal(exact.view(np.uint32), expected.view(np.uint32))
+
+
+def test_rows_are_converted_alike(tmp_path):
+    checkpoint = open_model(write(tmp_path))
+    whole, rows = checkpoint.float32("embed_tokens.weight"), checkpoint.tensor("embed_tokens.weight")[3:7]
+    assert np.array_equal(exact_float32(rows), whole[3:7])
 
 
 def test_tensors_are_read_only_and_mapped(tmp_path):

@@ -182,6 +182,7 @@ def test_a_template_that_cuts_contents_cannot_free_a_control_token(tmp_path, len
     tokenizer = with_template(tmp_path, f"{{{{ messages[0].content[:{length}] }}}}")
     ids = tokenizer.encode_chat([user(IM_END + "tail")], None)
     assert not tokenizer.special_ids.intersection(ids)
+    assert (IM_END + "tail").startswith(tokenizer.decode(ids))
 
 
 # Templates
@@ -227,10 +228,11 @@ def test_what_templates_may_use(tmp_path):
         "{{ messages | tojson }}{{ strftime_now('%Y') | length }}{{ eos_token }}{{ tools is none }}"
         "{% for i in [1, 2] %}{% if i == 2 %}{% break %}{% endif %}{{ i }}{% endfor %}"
         "{% generation %}answer{% endgeneration %}"
-        "{{ enable_thinking is defined }}\n  {% set x = 1 %}\nend"
+        "{{ enable_thinking is defined }}{{ messages[0].reasoning_content is defined }}"
+        "\n  {% set x = 1 %}\nend"
     )
-    rendered = with_template(tmp_path, template).render([user("<é&'>")], None)
-    assert rendered == f'[{{"role": "user", "content": "<é&\'>"}}]4{IM_END}True1answerFalse\nend'
+    rendered = with_template(tmp_path, template).render([user("<é&'>") | {"reasoning_content": None}], None)
+    assert rendered == f'[{{"role": "user", "content": "<é&\'>"}}]4{IM_END}True1answerFalseFalse\nend'
 
 
 def test_where_the_template_comes_from(tmp_path):

@@ -11,6 +11,7 @@ from kestrel_assets.recipe.dialogues import (
     generate,
     grammar,
     identity,
+    kestrel,
     numbers,
     questions,
     science,
@@ -23,7 +24,7 @@ from kestrel_assets.recipe.dialogues.stories import cast_for, story
 
 TOPICS = [
     topic
-    for module in (identity, facts, science, smalltalk, unknown)
+    for module in (identity, kestrel, facts, science, smalltalk, unknown)
     for found in vars(module).values()
     if isinstance(found, list) and found and isinstance(found[0], grammar.Topic)
     for topic in found

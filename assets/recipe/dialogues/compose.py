@@ -4,10 +4,21 @@ import re
 from collections.abc import Callable, Iterator
 from random import Random
 
-from kestrel_assets.recipe.dialogues import fun, howto, identity, memory, numbers, science, smalltalk, unknown
+from kestrel_assets.recipe.dialogues import (
+    fun,
+    howto,
+    identity,
+    lists,
+    memory,
+    numbers,
+    science,
+    smalltalk,
+    unknown,
+)
 from kestrel_assets.recipe.dialogues.facts import FACTS
 from kestrel_assets.recipe.dialogues.followups import follow
 from kestrel_assets.recipe.dialogues.grammar import HELDOUT, TRAIN, Exchange, Topic, pick_topic
+from kestrel_assets.recipe.dialogues.kestrel import KESTREL
 from kestrel_assets.recipe.dialogues.replies import CHANGEABLE, asked_for, change, reply
 from kestrel_assets.recipe.dialogues.stories import story
 
@@ -30,7 +41,7 @@ FAMILIES: dict[str, tuple[float, Maker]] = {
     "smalltalk": (9, _from_topics(smalltalk.SMALLTALK)),
     "identity": (8, _from_topics(identity.IDENTITY)),
     "ability": (2, _from_topics(identity.ABILITY)),
-    "kestrel": (8, _from_topics(identity.KESTREL)),
+    "kestrel": (8, _from_topics(KESTREL)),
     "story": (20, story),
     "howto": (9, howto.howto),
     "facts": (14, _from_topics(FACTS)),
@@ -40,8 +51,8 @@ FAMILIES: dict[str, tuple[float, Maker]] = {
     "arithmetic": (8, lambda rng, split: rng.choices(
         (numbers.arithmetic, numbers.word_problem, numbers.number_fact), (6, 4, 3))[0](rng, split)),
     "conversion": (3, numbers.conversion),
-    "counting": (3, numbers.counting),
-    "lists": (4, lambda rng, split: (numbers.listing if rng.random() < 0.8 else numbers.fixed_list)(rng, split)),
+    "counting": (3, lists.counting),
+    "lists": (4, lambda rng, split: (lists.listing if rng.random() < 0.8 else lists.fixed_list)(rng, split)),
     "poem": (5, fun.poem),
     "joke": (2, fun.joke),
     "riddle": (3, lambda rng, split: (fun.riddle if rng.random() < 0.7 else fun.solve_riddle)(rng, split)),
@@ -78,7 +89,7 @@ def _single(rng: Random, split: str) -> list[Exchange]:
     return _make(rng.choices(_NAMES, _WEIGHTS)[0], rng, split)
 
 
-_OPENER = re.compile(r"^(Sure|Of course|Gladly)[.!:] ")
+_OPENER = re.compile(r"^(Sure|Of course|Gladly)[.!:]\s")
 
 
 def _with_name(rng: Random, answer: str, name: str) -> str:
@@ -300,15 +311,18 @@ def _sample(rng: Random, split: str) -> dict:
 
 
 def _plan(rng: Random, exchange: Exchange) -> str:
-    if exchange.family in ("greeting", "thanks", "goodbye", "smalltalk"):
+    if exchange.label and exchange.family in ("facts", "kestrel", "identity", "ability"):
         return rng.choice(
-            ("I will answer in a friendly way.", "The user is chatting. I will be kind and short.")
+            (
+                f"The user asks about {exchange.label}. I will answer in one or two sentences.",
+                f"This is a question about {exchange.label}. I will keep it short.",
+            )
         )
     if exchange.family == "unknown":
-        return f"The user asks about {exchange.label}. I do not know that, so I will say it."
-    what = f"about {exchange.label}" if exchange.label else "something"
-    return rng.choice((f"The user asks {what}. I will answer in one or two sentences.",
-                       f"This is a question {what}. I will keep it short."))  # fmt: skip
+        return "I cannot help with this. I will say so in a friendly way."
+    if exchange.family == "advice":
+        return "The user needs some advice. I will be kind and keep it short."
+    return rng.choice(("I will answer in a friendly way.", "I will be kind and keep it short."))
 
 
 def generate(split: str, seed: int, count: int) -> Iterator[dict]:

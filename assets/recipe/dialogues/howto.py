@@ -65,14 +65,14 @@ TASKS = {
 }
 ASK = Ask(
     (
-        "How do I {mine}?", "How can I {mine}?", "How do you {task}?", "Can you tell me how to {task}?",
-        "Tell me how to {task}[, please|].", "Please explain how to {task}.", "How to {task}?",
-        "I want to {mine}. What do I have to do?", "What is the best way to {task}?", "Can you explain how to {task}?",
-        "What are the steps to {task}?", "How does one {task}?", "I want to {mine}. How do I do it?",
+        "How do I {mine}?", "How can I {mine}?", "How do you {task}?", "Can you tell me how to {mine}?",
+        "Tell me how to {mine}[, please|].", "Please explain how to {mine}.", "How to {mine}?",
+        "I want to {mine}. What do I have to do?", "What is the best way to {mine}?", "Can you explain how to {mine}?",
+        "What are the steps to {mine}?", "I want to {mine}. How do I do it?",
         "Can you help me to {mine}?",
     ),
     (
-        "Could you show me how to {task}?", "I have never tried to {mine}. Where do I start?",
+        "Could you show me how to {mine}?", "I have never tried to {mine}. Where do I start?",
         "Teach me to {mine}, please.", "What must I do if I want to {mine}?",
     ),
 )  # fmt: skip
@@ -110,5 +110,5 @@ def howto(rng: Random, split: str) -> Exchange:
     else:
         answer = opener + _flowing(rng, steps) + rng.choice(_CLOSERS)
     short = " ".join(steps[:3]) if len(steps) > 4 else " ".join(steps[:2])
-    plan = f"The user wants to {task}. I will give a few short steps."
+    plan = f"This is about how to {task}. I will give a few short steps."
     return Exchange("howto", question, answer, label=f"how to {task}", short=short, plan=plan)

@@ -26,89 +26,33 @@ _NOT_TOLD = (
     "I have not been told {label}[ yet|]. [You can tell me now.|]",
 )
 
-_FOODS = ["pizza", "soup", "rice", "pasta", "bread", "cake", "ice cream", "apple pie", "pancakes", "chocolate", "cheese", "fish", "salad", "strawberries", "noodles", "sandwiches", "potatoes", "cookies", "cherries", "curry", "honey", "tomato soup", "waffles", "bananas"]  # fmt: skip
-_ANIMALS = [
-    "dog",
-    "cat",
-    "horse",
-    "lion",
-    "elephant",
-    "rabbit",
-    "fox",
-    "owl",
-    "dolphin",
-    "penguin",
-    "tiger",
-    "bear",
-    "whale",
-    "wolf",
-    "giraffe",
-    "panda",
-]
-_TOWNS = [
-    "London",
-    "Paris",
-    "Berlin",
-    "Rome",
-    "Madrid",
-    "Vienna",
-    "Oslo",
-    "Dublin",
-    "Boston",
-    "Chicago",
-    "Leeds",
-    "York",
-    "Bristol",
-    "Lisbon",
-    "Hamburg",
-    "Prague",
-    "a small village",
-    "a big city",
-    "Toronto",
-    "Sydney",
-    "Cairo",
-    "Tokyo",
-    "Milan",
-    "Athens",
-]
-_HOBBIES = [
-    "reading",
-    "painting",
-    "swimming",
-    "cooking",
-    "football",
-    "chess",
-    "music",
-    "dancing",
-    "singing",
-    "gardening",
-    "fishing",
-    "drawing",
-    "running",
-    "climbing",
-    "knitting",
-    "tennis",
-]
-_JOBS = [
-    "teacher",
-    "baker",
-    "doctor",
-    "nurse",
-    "farmer",
-    "cook",
-    "pilot",
-    "painter",
-    "gardener",
-    "student",
-    "bus driver",
-    "writer",
-    "vet",
-]
+_FOODS = (
+    "pizza", "soup", "rice", "pasta", "bread", "cake", "ice cream", "apple pie", "pancakes", "chocolate",
+    "cheese", "fish", "salad", "strawberries", "noodles", "sandwiches", "potatoes", "cookies", "cherries",
+    "curry", "honey", "tomato soup", "waffles", "bananas",
+)  # fmt: skip
+_ANIMALS = (
+    "dog", "cat", "horse", "lion", "elephant", "rabbit", "fox", "owl", "dolphin", "penguin", "tiger",
+    "bear", "whale", "wolf", "giraffe", "panda",
+)  # fmt: skip
+_TOWNS = (
+    "London", "Paris", "Berlin", "Rome", "Madrid", "Vienna", "Oslo", "Dublin", "Boston", "Chicago", "Leeds",
+    "York", "Bristol", "Lisbon", "Hamburg", "Prague", "a small village", "a big city", "Toronto", "Sydney",
+    "Cairo", "Tokyo", "Milan", "Athens",
+)  # fmt: skip
+_HOBBIES = (
+    "reading", "painting", "swimming", "cooking", "football", "chess", "music", "dancing", "singing",
+    "gardening", "fishing", "drawing", "running", "climbing", "knitting", "tennis",
+)  # fmt: skip
+_JOBS = (
+    "teacher", "baker", "doctor", "nurse", "farmer", "cook", "pilot", "painter", "gardener", "student",
+    "bus driver", "writer", "vet",
+)  # fmt: skip
 
 DETAILS = {
     "name": Detail(
         "your name",
-        tuple(BOYS + GIRLS),
+        (*BOYS, *GIRLS),
         Ask(
             ("My name is {value}.", "I am {value}.", "I'm {value}.", "[Hi|Hello|Hey], I am {value}.",
              "[Hi|Hello], my name is {value}.", "You can call me {value}.", "I am called {value}.",
@@ -263,10 +207,10 @@ DETAILS = {
     ),
     "friend": Detail(
         "the name of your best friend",
-        tuple(BOYS + GIRLS),
+        (*BOYS, *GIRLS),
         Ask(
             ("My best friend is {value}.", "My best friend is called {value}.", "My best friend's name is {value}.",
-             "I have a best friend. [His|Her] name is {value}."),
+             "I have a best friend called {value}."),
             ("{value} is my very best friend.", "The friend I like most is {value}."),
         ),
         ("[How nice|It is good to have a friend]! [What do you do with {value}?|How did you meet {value}?|]",

@@ -350,8 +350,8 @@ PLOTS: dict[str, tuple[tuple[str, ...], ...]] = {
          "{Hero} gave {friend} the {thing} as a thank you, and {he} was never lazy again."),
     ),
     "contest": (
-        ("There was a big feast {in_place}, and everybody should show something.",
-         "Every summer there was a feast {in_place}. Each one could show what he was good at."),
+        ("There was a big feast {in_place}, and everybody could show something.",
+         "Every summer there was a feast {in_place}. Everybody could show something."),
         ("{Friend} could sing very well, but {hero} thought that {he} could do nothing.",
          "\"I cannot sing and I cannot dance,\" said {hero} and was sad."),
         ("{He} had only {his} {look} {thing}.", "\"I only have this {look} {thing},\" {he} said."),

@@ -12,6 +12,9 @@ GREETING = topics(
 ? [Hello|Hi] [again|my friend|friend|computer|little model][!|.]
 ? [Hi|Hello], is anybody there?
 ? Are you there?
+? [Hi|Hello|Hey], I [am back|am here|have a question|need help|have some time|want to try you][!|.]
+? [Hello|Hi], [let us start|let's start|let's talk|are you ready]?
+? [Hi|Hello|Hey|Good day] [little bird|Kestrel|there|dear Kestrel|my little friend], [how are you|can you help me|are you there|nice to see you|what is new][?|]
 ! Hello to you, Kestrel!
 ! Hey, anyone home?
 ! Greetings!
@@ -86,7 +89,7 @@ SMALLTALK = topics(
 @ your weekend
 ? [I went|We went] to the [park|beach|zoo|cinema|forest|lake|market|museum] [yesterday|today|last weekend|on Sunday|this weekend].
 ? This weekend I [will visit my friends|will rest|will read a book|will visit my grandmother|played football|was at home].
-? My weekend was [nice|great|fun|long|quiet].
+? My weekend was [nice|great|fun|good].
 ? I have no plans for the weekend.
 ! At the weekend I saw my family.
 ! What a weekend I had!
@@ -135,6 +138,63 @@ SMALLTALK = topics(
 ! I am happy with your answer.
 > [Thank you!|Thank you, that is kind.|That is kind of you.] [What else can I do for you?|I am glad you like it.|It is nice to talk with you, too.|Shall we go on?]
 > [I am glad to hear that.|Thanks! You are kind, too.|I am glad.] [Would you like something else?|Is there more you want to know?|]
+@ stories
+? Do you like stories?
+? I like stories[ about animals| with a happy end| about friends|].
+? I love stories.
+! Stories are the best.
+! I am fond of stories.
+> I like to tell stories. [Would you like a story?|Who should be in it?|You can ask me for one.]
+> [That is nice!|Good!] You can ask me for a story about a hero and a thing, like "a story about Tom and a kite".
+@ your pet
+? I love my [cat|dog|hamster|rabbit|parrot].
+? My [cat|dog|rabbit|hamster] is [sleeping|very funny|sitting next to me|hungry|old|sweet].
+? I want a [dog|cat|pony|hamster].
+! My [cat|dog] always makes me laugh.
+! I wish I had a [rabbit|dog].
+> [How nice!|Animals are good friends.|That is sweet.] [What do you like about it?|Tell me more!|I like to hear about animals.]
+> Animals can make people happy. [I cannot have one, because I am a program.|Would you like a story about an animal?]
+@ school
+? I go to school[ every day|].
+? I like school.
+? School is [fun|hard|boring|nice].
+? My favourite subject is [maths|music|art|sport|history|English].
+? I have a lot of homework.
+! We have a new teacher at school.
+! In school we learn to read.
+> [That is interesting.|I see.|Thank you for telling me.] [What do you like most at school?|What did you learn today?|Do you have friends there?]
+> Learning can be fun. [What is your best subject?|I learned everything from text.|What would you like to learn?]
+@ your work
+? I work [a lot|too much|from home|in an office|in a shop|at night].
+? My work is [hard|fun|boring|nice|interesting].
+? I had a long day at work.
+! At work it was very busy today.
+! My boss gave me a new task.
+> [I hope you can rest a little, too.|Thank you for telling me.|I see.] [What do you like about your work?|What do you do there?|What will you do after work?]
+@ food
+? I am [making|cooking|eating] [soup|dinner|pasta|breakfast|a cake].
+? Dinner was [good|very good|late today].
+? I like to cook.
+? What should I [cook|eat] [today|tonight|for dinner]?
+! I do not know what to cook tonight.
+! My lunch was tasty.
+> [That sounds tasty!|Good food makes people happy.] [I cannot eat, but I can tell you how to make soup or pancakes.|What do you like to eat most?]
+> How about soup, pasta or a salad? [I can tell you how to make it.|Which one do you like?]
+@ music
+? I am listening to music.
+? I like [music|songs|to sing|rock music|old songs].
+? I play the [guitar|piano|flute|drums].
+! My sister plays the violin.
+! Music is my life.
+> [How nice!|Music is wonderful.] [I cannot hear it, but I can write you a poem.|What kind of music do you like?|Do you sing, too?]
+@ your plans
+? I want to [travel|see the sea|learn to swim|buy a bike|go to Paris|read more|sleep].
+? Tomorrow I will [go to the zoo|see my friends|start a new job|have a test|go on a trip].
+? I am going on holiday[ soon| tomorrow|].
+! Next week I will fly to Rome.
+! I plan to paint my room.
+> [That sounds good!|How exciting!|A good plan!] [I hope it goes well.|What do you look forward to most?|Have fun!]
+> [I hope it will be great.|I wish you luck!] [Tell me how it was.|Who will be with you?|]
 @ your answer
 ? [Yes|Yes please|Okay|Ok|Sure][.|]
 ? [No|No thanks|Not now|Maybe later][.|]

@@ -3,6 +3,8 @@
 from random import Random
 from zlib import crc32
 
+from kestrel_assets.recipe.dialogues import plots
+from kestrel_assets.recipe.dialogues.adventures import ADVENTURES
 from kestrel_assets.recipe.dialogues.grammar import TRAIN, Ask, Exchange, capital, expand
 from kestrel_assets.recipe.dialogues.names import (
     ANIMAL_BOYS,
@@ -14,9 +16,9 @@ from kestrel_assets.recipe.dialogues.names import (
     STORY_ANIMALS,
     THINGS,
 )
-from kestrel_assets.recipe.dialogues.plots import PLOTS
 
 _LOOKS = (*COLOURS, "small", "little", "big", "old", "new", "shiny", "round", "beautiful", "funny")
+PLOTS = plots.PLOTS | ADVENTURES
 _ON = {"beach", "farm", "hill"}
 _CHILD = ("boy", "girl")
 _AT = {"market", "lake", "river", "castle", "old mill"}
@@ -70,7 +72,7 @@ _FOUND = {
 }
 # Plots that do not suit some things: a scarf does not break, and nobody builds a shell.
 _UNFIT = {"broken": _SOFT, "truth": _SOFT, "make": _FOUND}
-_MEETS_FRIEND = {"new_friend"}  # the friend comes in later, so there is no introduction
+_MEETS_FRIEND = {"new_friend", "well"}  # the friend comes in later, so there is no introduction
 _ENDS = ("", "", "", "", "The end.", "And that is the end of the story.")
 
 _ABOUT_BOTH = Ask(
@@ -119,10 +121,12 @@ THEMES = {
     "sharing": ("share",), "friendship": ("lost", "new_friend", "tree"), "being brave": ("storm", "dark"),
     "courage": ("storm", "dark"), "telling the truth": ("truth",), "honesty": ("truth",),
     "not giving up": ("race", "make"), "a race": ("race",), "a treasure": ("treasure",), "a storm": ("storm",),
-    "helping others": ("little_one", "old_one"), "kindness": ("old_one", "wish", "gift"),
-    "a magic wish": ("wish",), "a birthday": ("gift",), "the dark": ("dark",), "something lost": ("lost",),
+    "helping others": ("little_one", "old_one", "well", "market"), "kindness": ("old_one", "wish", "gift"),
+    "a magic wish": ("wish",), "a birthday": ("gift",), "the dark": ("dark", "night_walk"), "something lost": ("lost",),
     "a lost kitten": ("little_one",), "a new friend": ("new_friend",), "magic": ("wish",),
-    "work and play": ("lazy",), "a feast": ("contest",), "an old map": ("treasure",),
+    "work and play": ("lazy",), "a feast": ("contest",), "an old map": ("treasure",), "snow": ("snow",), "winter": ("snow", "lazy"), "a river": ("river",),
+    "the moon": ("night_walk",), "a cake": ("cake",), "music": ("music",), "dancing": ("music",), "a long journey": ("far_away",),
+    "a snowman": ("snow",), "fireflies": ("night_walk",),
 }  # fmt: skip
 _ANY = Ask(
     ("[Tell|Can you tell|Please tell] me a [short|nice|bedtime|little|funny|] story[, please|]",

@@ -1,0 +1,333 @@
+"""Trains kestrel-nano: warm-up, stable phase, linear decay; resumes from its last checkpoint after any stop.
+
+    python -m kestrel_assets.recipe.train --corpus build/nano --out build/nano/run --steps 6000
+
+Until three quarters of the steps the loss is on all tokens in rows of 512. In the last quarter the learning
+rate falls linearly to zero, rows have 1024 tokens, and only assistant turns count. Starting the same command
+again continues; a larger --steps prolongs the stable phase.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+import torch
+from kestrel_assets.recipe.data import Corpus, Rows
+from kestrel_assets.recipe.errors import RecipeError, run_command
+from kestrel_assets.recipe.held_out import HeldOut, chosen_loss
+from kestrel_assets.recipe.losses import LossPlan, TensorBatch, losses, total_loss
+from kestrel_assets.recipe.model import Model, ModelConfig
+from kestrel_assets.recipe.muon import Muon
+from kestrel_assets.recipe.run_state import check_settings, read_state, write_state
+
+# Shares of rows. Small groups are seen four or five times in all, `generated` about twice.
+STABLE_MIX = {
+    "generated": 0.45,
+    "dialogue": 0.15,
+    "stories": 0.165,
+    "story_requests": 0.16,
+    "fairytale": 0.05,
+    "assistant": 0.024,
+    "definitions": 0.001,
+}
+FINAL_MIX = {
+    "generated": 0.64,
+    "story_requests": 0.18,
+    "stories": 0.07,
+    "dialogue": 0.07,
+    "assistant": 0.028,
+    "fairytale": 0.01,
+    "definitions": 0.002,
+}
+DECAY_SHARE = 0.25
+
+
+class Trainer:
+    """One run: model, optimisers, data position, files."""
+
+    def __init__(self, options: argparse.Namespace):
+        self.options = options
+        self.device = torch.device(pick_device(options.device))
+        self.corpus = Corpus(options.corpus)
+        torch.manual_seed(options.seed)
+        self.model = Model(model_config(self.corpus, dict(options.model))).to(self.device)
+        self.optimizers = make_optimizers(self.model, options)
+        self.rows = Rows(self.corpus.train, options.seed)
+        self.held_out = HeldOut(self.corpus, options.eval_rows, options.row_length, self.device)
+        self.step, self.tokens, self.seconds, self.best = 0, 0, 0.0, float("inf")
+        self.settings = {
+            "model": self.model.config.to_dict(),
+            "corpus": self.corpus.hash,
+            "seed": options.seed,
+            "optimizer": options.optimizer,
+            "precision": options.precision,
+        }
+        self.stopping = False
+
+    # --- files -------------------------------------------------------------------------------------------
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.options.out / "checkpoint.pt"
+
+    def resume(self) -> None:
+        """Continues from the checkpoint, if there is one; raises RecipeError if it does not fit."""
+        state = read_state(self.checkpoint)
+        if state is None:
+            self.options.out.mkdir(parents=True, exist_ok=True)
+            return
+        wanted = {k: v for k, v in self.settings.items() if k != "corpus" or not self.options.accept_corpus}
+        check_settings(self.checkpoint, state["settings"], wanted)
+        self.model.load_state_dict(state["weights"])
+        for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(saved)
+        if state["settings"]["corpus"] == self.settings["corpus"]:
+            self.rows.state = state["rows"]
+        self.step, self.tokens = state["step"], state["tokens"]
+        self.seconds, self.best = state["seconds"], state["best"]
+        say(f"resumed {self.checkpoint} at step {self.step}")
+
+    def save(self) -> None:
+        state = self._weights_state()
+        state |= {
+            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
+            "rows": self.rows.state,
+            "tokens": self.tokens,
+            "seconds": self.seconds,
+        }
+        write_state(self.checkpoint, state)
+
+    def _weights_state(self) -> dict:
+        return {
+            "weights": self.model.state_dict(),
+            "settings": self.settings,
+            "corpus": str(self.options.corpus.resolve()),
+            "step": self.step,
+            "best": self.best,
+        }
+
+    # --- schedule ----------------------------------------------------------------------------------------
+
+    @property
+    def decay_start(self) -> int:
+        return self.options.steps - round(self.options.steps * DECAY_SHARE)
+
+    @property
+    def is_final(self) -> bool:
+        return self.step >= self.decay_start
+
+    def rate(self) -> float:
+        """The learning rate of the current step as a share of its peak."""
+        steps = self.options.steps
+        if self.is_final:
+            return (steps - self.step) / max(1, steps - self.decay_start)
+        return min(1.0, (self.step + 1) / self.options.warmup)
+
+    def plan(self) -> LossPlan:
+        options = self.options
+        deep = self.step % options.deep_every == 0
+        return LossPlan(
+            depth=3 if deep else 1,
+            mtp_weights=options.final_mtp_weights if self.is_final else options.mtp_weights,
+            answers_only=self.is_final,
+            distill=self.is_final,
+        )
+
+    # --- the loop ----------------------------------------------------------------------------------------
+
+    def run(self, stop_after: int | None = None) -> None:
+        """Trains to the last step (or `stop_after`), saving as it goes; a signal saves and returns."""
+        options = self.options
+        saved, logged, log_tokens = time.monotonic(), time.monotonic(), self.tokens
+        started = time.monotonic() - self.seconds
+        while self.step < min(options.steps, stop_after or options.steps) and not self.stopping:
+            if self.step == self.decay_start and self.step > 0 and not self.stable_copy.exists():
+                self.save()
+                shutil.copyfile(self.checkpoint, self.stable_copy)  # where a longer run can go on from
+            report = self.train_step()
+            now = time.monotonic()
+            self.seconds = now - started
+            if self.step % options.log_every == 0:
+                speed = (self.tokens - log_tokens) / max(1e-9, now - logged)
+                say(f"step {self.step}  {report}  {speed:.0f} tokens/s  {self.seconds / 60:.1f} min")
+                logged, log_tokens = now, self.tokens
+            if self.step % options.eval_every == 0 or self.step == options.steps:
+                self.evaluate()
+                self.seconds = time.monotonic() - started
+                logged = time.monotonic()
+            if now - saved > options.save_minutes * 60:
+                self.save()
+                saved = time.monotonic()
+        self.save()
+        if self.step == options.steps:
+            self.finish()
+        else:
+            say(f"stopped at step {self.step}; the same command continues")
+
+    @property
+    def stable_copy(self) -> Path:
+        return self.options.out / f"stable-{self.decay_start}.pt"
+
+    def train_step(self) -> str:
+        """One optimiser step; returns its report."""
+        options, plan = self.options, self.plan()
+        scale = 2 if self.is_final else 1
+        mix = options.final_mix if self.is_final else options.stable_mix
+        batch = self.rows.batch(self.step, max(1, options.rows // scale), options.row_length * scale, mix)
+        with self.autocast():
+            trunk, drafts = losses(self.model, TensorBatch.of(batch, self.device), plan)
+            loss = total_loss(trunk, drafts, plan)
+        if not torch.isfinite(loss):
+            raise RecipeError(f"the loss became {loss.item()} at step {self.step}; resume with a lower --lr")
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), options.clip)
+        rate = self.rate()
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate * group["peak"]
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        self.step += 1
+        self.tokens += batch.ids.size
+        mtp = " ".join(f"{x.item():.3f}" for x in drafts)
+        return f"loss {trunk.item():.4f}  mtp {mtp}  norm {norm.item():.2f}  rate {rate:.3f}"
+
+    def autocast(self) -> torch.autocast:
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.options.precision == "bf16")
+
+    def evaluate(self) -> None:
+        self.model.eval()
+        with self.autocast():
+            scores = self.held_out.score(self.model)
+        self.model.train()
+        for name, score in scores.items():
+            say(f"  held-out {name:<15} {score}")
+        loss = chosen_loss(scores)
+        # Phases are not ranked against each other's noise: the lowest loss wins, whenever it was reached.
+        if loss < self.best:
+            self.best = loss
+            write_state(self.options.out / "best.pt", self._weights_state())
+            say(f"  best so far: {loss:.4f}")
+
+    def finish(self) -> None:
+        from kestrel_assets.recipe.export import export_run
+
+        export_run(self.options.out, self.options.out / "model", "best")
+
+
+def model_config(corpus: Corpus, changes: dict) -> ModelConfig:
+    """The default size with the corpus's vocabulary and the changed fields."""
+    unknown = changes.keys() - ModelConfig().to_dict().keys()
+    if unknown:
+        raise RecipeError(f"--model knows no {', '.join(sorted(unknown))}; see ModelConfig for the names")
+    vocabulary = {"vocab_size": corpus.meta.get("vocab_size", ModelConfig.vocab_size)}
+    return ModelConfig.from_dict({**vocabulary, **changes})
+
+
+def make_optimizers(model: Model, options: argparse.Namespace) -> list[torch.optim.Optimizer]:
+    """Muon for the weight matrices and AdamW for the rest, or AdamW for all; decay on matrices only."""
+    matrices, rest = [], []
+    for name, weight in model.named_parameters():
+        is_matrix = weight.ndim == 2 and min(weight.shape) >= 32 and "embed_tokens" not in name
+        (matrices if is_matrix else rest).append(weight)
+    small = {"params": rest, "peak": options.lr_small, "weight_decay": 0.0}
+    if options.optimizer == "muon":
+        groups = [{"params": matrices, "peak": options.lr}]
+        return [Muon(groups, weight_decay=options.weight_decay), _adamw([small])]
+    return [_adamw([{"params": matrices, "peak": options.lr, "weight_decay": options.weight_decay}, small])]
+
+
+def _adamw(groups: list[dict]) -> torch.optim.Optimizer:
+    return torch.optim.AdamW(groups, lr=1e-3, betas=(0.9, 0.95), eps=1e-10, fused=True)
+
+
+def pick_device(wanted: str) -> str:
+    if wanted == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if wanted == "cuda" and not torch.cuda.is_available():
+        raise RecipeError("no CUDA device here; use --device cpu")
+    return wanted
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
+def parse_mix(text: str) -> dict[str, float]:
+    """`generated=0.5,stories=0.5` as a dict."""
+    return {name: float(share) for name, share in (pair.split("=") for pair in text.split(","))}
+
+
+def parse_model(text: str) -> list[tuple[str, int]]:
+    """`hidden_size=256,num_hidden_layers=8`: changed fields of the model config."""
+    return [(name, int(value)) for name, value in (pair.split("=") for pair in text.split(","))]
+
+
+def parse_floats(text: str) -> tuple[float, ...]:
+    return tuple(float(x) for x in text.split(","))
+
+
+def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="kestrel_assets.recipe.train",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--corpus", type=Path, required=True, help="folder written by kestrel_assets.recipe.corpus")
+    add("--out", type=Path, required=True, help="folder of the run")
+    add("--steps", type=int, default=6000)
+    add("--warmup", type=int, default=100)
+    add("--rows", type=int, default=8, help="rows a step (half of it, twice as long, in the final phase)")
+    add("--row-length", type=int, default=512)
+    add("--optimizer", choices=["muon", "adamw"], default="muon")
+    add("--lr", type=float, default=0.02, help="peak rate of the weight matrices")
+    add("--lr-small", type=float, default=0.003, help="peak rate of the embedding, norms and scalars (AdamW)")
+    add("--weight-decay", type=float, default=0.1)
+    add("--clip", type=float, default=1.0)
+    add("--mtp-weights", type=parse_floats, default=(0.3, 0.2, 0.15))
+    add("--final-mtp-weights", type=parse_floats, default=(0.5, 0.4, 0.3))
+    add("--deep-every", type=int, default=3, help="draft depths 2 and 3 are trained on every n-th step")
+    add("--stable-mix", type=parse_mix, default=STABLE_MIX)
+    add("--final-mix", type=parse_mix, default=FINAL_MIX)
+    add("--model", type=parse_model, default=[], help="changed config fields, e.g. hidden_size=320")
+    add("--precision", choices=["bf16", "fp32"], default="bf16")
+    add("--device", choices=["auto", "cpu", "cuda"], default="auto")
+    add("--threads", type=int, choices=[1, 2], default=1)
+    add("--nice", type=int, default=10)
+    add("--seed", type=int, default=1)
+    add("--log-every", type=int, default=10)
+    add("--eval-every", type=int, default=200)
+    add("--eval-rows", type=int, default=16)
+    add("--save-minutes", type=float, default=5.0)
+    add("--accept-corpus", action="store_true", help="go on from the checkpoint with a changed corpus")
+    return parser.parse_args(arguments)
+
+
+def train(options: argparse.Namespace) -> None:
+    torch.set_num_threads(options.threads)
+    trainer = Trainer(options)
+    trainer.resume()
+
+    def stop(*_) -> None:
+        trainer.stopping = True
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    trainer.run()
+
+
+def main() -> int:
+    options = parse_options()
+    os.nice(options.nice)
+    return run_command(lambda: train(options))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

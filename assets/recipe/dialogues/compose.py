@@ -200,7 +200,7 @@ class _Talk:
 
 
 def _chain(rng: Random, split: str) -> list[Exchange]:
-    """Return a talk of several exchanges: perhaps a greeting, things told and asked for, follow-ups, a goodbye."""
+    """Return a talk of several exchanges, with a greeting, a thanks and a goodbye now and then."""
     length = rng.choices(range(2, 10), (24, 22, 16, 12, 9, 6, 4, 3))[0]
     talk = _Talk(rng, split)
     if rng.random() < 0.3:
@@ -222,13 +222,12 @@ def _chain(rng: Random, split: str) -> list[Exchange]:
 def _use_name(rng: Random, talk: list[Exchange], name: str) -> None:
     known = False
     for exchange in talk:
-        if known and exchange.family in (*_WILLING, "thanks", "goodbye") and rng.random() < 0.35:
-            if exchange.family in _WILLING or exchange.answer.startswith(
-                ("You are welcome!", "Goodbye!", "Bye!")
-            ):
-                exchange.answer = _with_name(rng, exchange.answer, name)
-        if name and name in exchange.answer:
-            known = True
+        fits = exchange.family in _WILLING or exchange.answer.startswith(
+            ("You are welcome!", "Goodbye!", "Bye!")
+        )
+        if known and fits and rng.random() < 0.35:
+            exchange.answer = _with_name(rng, exchange.answer, name)
+        known = known or (bool(name) and exchange.family == "memory" and name in exchange.answer)
 
 
 def _join(rng: Random, talk: list[Exchange]) -> None:
@@ -238,7 +237,7 @@ def _join(rng: Random, talk: list[Exchange]) -> None:
             exchange.family in ("facts", "howto", "kestrel", "story", "poem", "arithmetic")
             and rng.random() < 0.12
         ):
-            exchange.question = rng.choice(_JOINS) + exchange.question
+            exchange.question = rng.choice(_JOINS) + _tidy(exchange.question)
 
 
 _LONG_WORD = re.compile(r"\b[a-z]{5,}\b")
@@ -266,7 +265,8 @@ def _typo(rng: Random, text: str) -> str:
 
 
 _SHORT_FORMS = (
-    ("What is ", "What's "), ("do not ", "don't "), ("I am ", "I'm "), ("cannot ", "can't "), ("It is ", "It's "),
+    ("What is ", "What's "), ("do not ", "don't "), ("I am ", "I'm "), ("cannot ", "can't "), ("It is ",
+     "It's "),
     (" you ", " u "), ("please", "pls"), ("That is ", "That's "), ("I would ", "I'd "),
 )  # fmt: skip
 
@@ -339,7 +339,7 @@ def generate(split: str, seed: int, count: int) -> Iterator[dict]:
 
 
 def questions(split: str = HELDOUT, per_family: int = 8) -> list[tuple[str, str]]:
-    """Return distinct single-turn questions with their families, ``per_family`` of each where there are so many."""
+    """Return distinct single-turn questions as (family, question): ``per_family`` of each, or all."""
     rng = Random(f"kestrel questions {split}")
     found: list[tuple[str, str]] = []
     for name in _NAMES:

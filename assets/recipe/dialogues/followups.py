@@ -5,7 +5,8 @@ from random import Random
 from kestrel_assets.recipe.dialogues.grammar import Ask, Exchange, expand
 
 MORE = Ask(
-    ("Tell me more[, please|].", "More, please.", "Can you tell me more?", "Tell me more about it.", "What else?",
+    ("Tell me more[, please|].", "More, please.", "Can you tell me more?", "Tell me more about it.",
+     "What else?",
      "And what else do you know?", "I want to know more.", "Interesting. Tell me more."),
     ("Go on, please.", "Is there more to say about it?"),
 )  # fmt: skip
@@ -15,7 +16,8 @@ NO_MORE = (
     "[Sorry, that|That] is all I can say about it. [Do you have another question?|]",
 )
 AGAIN = Ask(
-    ("Another one[, please|].", "One more[, please|].", "Again[, please|].", "Can I have another one?", "And another one?",
+    ("Another one[, please|].", "One more[, please|].", "Again[, please|].", "Can I have another one?",
+     "And another one?",
      "Do you have one more?", "Please give me another one.", "Give me one more."),
     ("Do it once more.", "I would like a second one."),
 )  # fmt: skip
@@ -34,7 +36,8 @@ NO_WHY = (
     "I cannot explain it[, I am sorry|]. [A teacher or a book may know.|]",
 )
 ASKED = Ask(
-    ("What did I just ask[ you|]?", "What was my [last|] question?", "What did I ask?", "What did I ask you before?",
+    ("What did I just ask[ you|]?", "What was my [last|] question?", "What did I ask?",
+     "What did I ask you before?",
      "Do you know what I just asked?"),
     ("Can you repeat my last question?", "Which question did I ask a moment ago?"),
 )  # fmt: skip

@@ -87,17 +87,22 @@ What has stripes and looks like a horse? | a zebra
 
 _JOKE_ASK = Ask(
     ("[Tell|Can you tell|Please tell] me a [joke|funny joke|short joke][, please|]", "Do you know a joke?",
-     "Make me laugh[, please|].", "I want to hear a joke.", "Say something funny.", "Give me a joke[, please|].",
-     "Do you know any jokes?", "[Tell|Please tell] me something funny.", "A joke, please.", "[Hi|Hello], tell me a joke."),
-    ("I could use a good laugh.", "Have you got a joke for me?", "Would you tell me something to laugh about?"),
+     "Make me laugh[, please|].", "I want to hear a joke.", "Say something funny.",
+     "Give me a joke[, please|].",
+     "Do you know any jokes?", "[Tell|Please tell] me something funny.", "A joke, please.",
+     "[Hi|Hello], tell me a joke."),
+    ("I could use a good laugh.", "Have you got a joke for me?",
+     "Would you tell me something to laugh about?"),
 )  # fmt: skip
 _RIDDLE_ASK = Ask(
-    ("[Tell|Give|Ask] me a riddle[, please|].", "Do you know a riddle?", "Can you [tell|give|ask] me a riddle?",
+    ("[Tell|Give|Ask] me a riddle[, please|].", "Do you know a riddle?",
+     "Can you [tell|give|ask] me a riddle?",
      "I want [to hear|to solve|] a riddle.", "A riddle, please.", "I like riddles. Do you have one?"),
     ("Let me guess a riddle.", "Have you got a riddle for me?", "Test me with a riddle."),
 )  # fmt: skip
 _GIVE_UP = Ask(
-    ("I do not know.", "What is it?", "Tell me the answer[, please|].", "I give up.", "No idea.", "What is the answer?",
+    ("I do not know.", "What is it?", "Tell me the answer[, please|].", "I give up.", "No idea.",
+     "What is the answer?",
      "I don't know[. What is it?|, tell me.|]"),
     ("You got me. What is it?", "I cannot guess it."),
 )  # fmt: skip
@@ -252,10 +257,12 @@ _LATER = (
     "And when the rain is on the pane,\nI know the sun will come again.",
 )
 _POEM_ASK = Ask(
-    ("[Write|Make|Tell me] a [short|little|] poem about {x}[, please|].", "Can you write [me|] a [short|] poem about {x}?",
+    ("[Write|Make|Tell me] a [short|little|] poem about {x}[, please|].",
+     "Can you write [me|] a [short|] poem about {x}?",
      "I want a poem about {x}.", "Please write a poem about {x}.", "Do you know a poem about {x}?",
      "A poem about {x}, please.", "Write me a few lines about {x}.", "Make a rhyme about {x}[, please|]."),
-    ("Could {x} be in a poem?", "I would love to read a poem on {x}.", "Please rhyme something about {x} for me."),
+    ("Could {x} be in a poem?", "I would love to read a poem on {x}.",
+     "Please rhyme something about {x} for me."),
 )  # fmt: skip
 _POEM_ANY = Ask(
     ("[Write|Tell me] a [short|] poem[, please|].", "Can you write [a poem|poems]?", "Do you know a poem?"),
@@ -274,5 +281,6 @@ def poem(rng: Random, split: str, subject: str = "") -> Exchange:
     lines = [capital(line) for couplet in couplets for line in couplet.split("\n")]
     label = f"a poem about {told}" if asked else "a poem"
     plan = f"The user wants {label}. I will write a few lines that rhyme."
-    return Exchange("poem", question, "\n".join(lines), label=label, plan=plan, again=lambda other: [poem(other, split, subject)],
+    return Exchange("poem", question,
+    "\n".join(lines), label=label, plan=plan, again=lambda other: [poem(other, split, subject)],
                     short="\n".join(lines[:2]))  # fmt: skip

@@ -72,10 +72,7 @@ def _compile(template: str) -> tuple:
 
 
 def _slot(form: str, name: str, slots: Mapping[str, object]) -> str:
-    if name in slots:
-        value = str(slots[name])
-    else:
-        value = capital(str(slots[name[0].lower() + name[1:]]))
+    value = str(slots[name]) if name in slots else capital(str(slots[name[0].lower() + name[1:]]))
     if form:
         value = f"{article(value)} {value}"
         return capital(value) if form == "A" else value

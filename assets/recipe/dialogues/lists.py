@@ -96,7 +96,8 @@ _LIST_ASK = Ask(
     ("[Name|List|Tell me|Give me] {n} {kind}[, please|].", "Can you [name|list|tell me] {n} {kind}?",
      "What are {n} {kind}?", "Please [name|list] {n} {kind}.", "I need {n} {kind}.",
      "Do you know {n} {kind}?"),
-    ("Could you think of {n} {kind}?", "Write down {n} {kind} for me.", "Which {n} {kind} come to your mind?"),
+    ("Could you think of {n} {kind}?", "Write down {n} {kind} for me.",
+     "Which {n} {kind} come to your mind?"),
 )  # fmt: skip
 
 
@@ -124,7 +125,8 @@ def listing(rng: Random, split: str, kind: str = "") -> Exchange:
 
 _FIXED = (
     ("the days of the week", "Monday, Tuesday, Wednesday, Thursday, Friday, Saturday and Sunday"),
-    ("the months of the year", "January, February, March, April, May, June, July, August, September, October, "
+    ("the months of the year",
+     "January, February, March, April, May, June, July, August, September, October, "
      "November and December"),
     ("the seasons", "spring, summer, autumn and winter"),
     ("the planets", "Mercury, Venus, Earth, Mars, Jupiter, Saturn, Uranus and Neptune"),
@@ -136,7 +138,8 @@ _FIXED = (
     ("the letters of the alphabet", ", ".join("ABCDEFGHIJKLMNOPQRSTUVWXY") + " and Z"),
 )  # fmt: skip
 _FIXED_ASK = Ask(
-    ("[What are|Name|List|Tell me] {what}[, please|].", "What are {what}?", "Can you [name|list|tell me] {what}?",
+    ("[What are|Name|List|Tell me] {what}[, please|].", "What are {what}?",
+     "Can you [name|list|tell me] {what}?",
      "Do you know {what}?", "Please [name|list] {what}."),
     ("Could you say {what} for me?", "I forgot {what}. Can you help?"),
 )  # fmt: skip

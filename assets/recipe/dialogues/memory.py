@@ -59,13 +59,17 @@ DETAILS = {
              "Hello! I'm {value}[, nice to meet you|]."),
             ("People call me {value}.", "{value} is my name.", "[Good day|Hi], {value} here."),
         ),
-        ("[Nice to meet you|Hello|Hi|It is nice to meet you|Welcome], {value}! [How can I help you?|What can I do "
+        ("[Nice to meet you|Hello|Hi|It is nice to meet you|Welcome], {value}! [How can I help "
+         "you?|What can I do "
          "for you?|How are you today?|What shall we talk about?|I am Kestrel.|]",
-         "[Hello|Hi], {value}! I am Kestrel[, a small language model|]. [How are you?|What would you like to do?|]",
-         "{value} is a [nice|good] name! [I will remember it.|How can I help you, {value}?|What can I do for you?]"),
+         "[Hello|Hi], {value}! I am Kestrel[, a small language model|]. [How are you?|What would you "
+         "like to do?|]",
+         "{value} is a [nice|good] name! [I will remember it.|How can I help you, {value}?|What can I "
+         "do for you?]"),
         Ask(
             ("What is my name?", "What's my name?", "Do you [know|remember] my name?", "Who am I?",
-             "Can you tell me my name?", "Do you still know my name?", "What was my name[ again|]?", "Tell me my name."),
+             "Can you tell me my name?", "Do you still know my name?", "What was my name[ again|]?",
+             "Tell me my name."),
             ("How did I say I am called?", "Have you kept my name in mind?", "Which name did I give you?"),
         ),
         ("Your name is {value}.", "You are {value}.", "You told me that your name is {value}.",
@@ -76,21 +80,26 @@ DETAILS = {
         "the name of your pet",
         tuple(f"{pet}|{name}" for pet in PETS for name in ANIMAL_NAMES),
         Ask(
-            ("I have a {pet} [called|named] {value}.", "My {pet} is called {value}.", "My {pet}'s name is {value}.",
+            ("I have a {pet} [called|named] {value}.", "My {pet} is called {value}.",
+             "My {pet}'s name is {value}.",
              "I have a {pet}. [His|Her|Its] name is {value}.", "We have a {pet} and it is called {value}."),
             ("There is a {pet} named {value} in my house.", "{value} is the name of my {pet}."),
         ),
-        ("{value} is a [nice|good|lovely|funny] name for a {pet}! [What does {value} like to do?|How old is {value}?|]",
-         "How nice! [I would like to hear more about {value}.|Is {value} big or small?|What does {value} like to eat?]",
+        ("{value} is a [nice|good|lovely|funny] name for a {pet}! [What does {value} like to do?|How "
+         "old is {value}?|]",
+         "How nice! [I would like to hear more about {value}.|Is {value} big or small?|What does "
+         "{value} like to eat?]",
          "[A {pet}, how lovely!|That is nice!] [Does {value} like to play?|Say hello to {value} from me.]"),
         Ask(
             ("What is my {pet} called?", "What is the name of my {pet}?", "What's my {pet}'s name?",
              "Do you [know|remember] the name of my {pet}?", "Can you tell me my {pet}'s name?"),
             ("How did I say my {pet} is called?", "Which name does my {pet} have?"),
         ),
-        ("Your {pet} is called {value}.", "The name of your {pet} is {value}.", "It is {value}. [You told me about "
+        ("Your {pet} is called {value}.", "The name of your {pet} is {value}.",
+         "It is {value}. [You told me about "
          "your {pet} before.|]", "You told me that your {pet} is called {value}."),
-        ("You have not told me about your {pet}[ yet|].", "I do not know. [What is your {pet} called?|You have not told "
+        ("You have not told me about your {pet}[ yet|].",
+         "I do not know. [What is your {pet} called?|You have not told "
          "me the name of your {pet}.]", "I have not been told the name of your {pet}."),
     ),
     "colour": Detail(
@@ -101,7 +110,8 @@ DETAILS = {
              "I love the colour {value}.", "{Value} is my favourite colo[u|]r."),
             ("The colour I love most is {value}.", "No colour is as nice as {value} to me."),
         ),
-        ("{Value} is a [nice|lovely|beautiful|great] colour! [I will remember it.|Do you have clothes in {value}?|]",
+        ("{Value} is a [nice|lovely|beautiful|great] colour! [I will remember it.|Do you have clothes "
+         "in {value}?|]",
          "[How nice|Good choice]! {Value} is [a lovely colour|beautiful]."),
         Ask(
             ("What is my favourite colour?", "What's my favorite color?", "Which colour do I like[ best|]?",
@@ -120,12 +130,13 @@ DETAILS = {
              "I like {value} most of all food.", "The food I like best is {value}."),
             ("Nothing tastes better to me than {value}.", "When I am hungry, I like {value} best."),
         ),
-        ("{Value}! That sounds [good|tasty|very good]. [I cannot eat, but I will remember it.|Do you make it yourself?|]",
+        ("{Value}! That sounds [good|tasty|very good]. [I cannot eat, but I will remember it.|Do you "
+         "make it yourself?|]",
          "[How nice|Yum]! [Many people like {value}.|Do you eat {value} often?]"),
         Ask(
             ("What is my favourite food?", "What's my favorite food?", "What do I like to eat?",
              "Do you [know|remember] my favourite food?", "Which food do I like best?"),
-            ("What did I say I love to eat?", "Which meal could you cook to make me happy?"),
+            ("What did I say I love to eat?", "Can you name the food that I like most?"),
         ),
         ("Your favourite food is {value}.", "You like {value} best.", "You told me that you love {value}.",
          "It is {value}."),
@@ -158,9 +169,11 @@ DETAILS = {
             ("I have lived for {value} years now.", "Last week I turned {value}."),
         ),
         ("[{value} is a good age!|{value} years, how nice!] [What do you like to do?|]",
-         "Thank you for telling me. [I am a program, so I have no age.|I will remember that you are {value}.]"),
+         "Thank you for telling me. [I am a program, so I have no age.|I will remember that you are "
+         "{value}.]"),
         Ask(
-            ("How old am I?", "What is my age?", "Do you [know|remember] how old I am?", "Can you tell me my age?"),
+            ("How old am I?", "What is my age?", "Do you [know|remember] how old I am?",
+             "Can you tell me my age?"),
             ("What age did I say I have?", "How many years have I lived, as I told you?"),
         ),
         ("You are {value} years old.", "You told me that you are {value}.", "You are {value}."),
@@ -176,7 +189,8 @@ DETAILS = {
             ("{Value} is where I live.", "My family and I have a flat in {value}."),
         ),
         ("{Value}! [What do you like about it?|Is it nice there?|Do you like it there?]",
-         "[How nice|Thank you for telling me]! [Have you lived in {value} for a long time?|Do you like to live in "
+         "[How nice|Thank you for telling me]! [Have you lived in {value} for a long time?|Do you like "
+         "to live in "
          "{value}?]"),
         Ask(
             ("Where do I live?", "Do you [know|remember] where I live?", "Where am I from?",
@@ -184,7 +198,8 @@ DETAILS = {
             ("In which place did I say I live?", "What did I tell you about my home?"),
         ),
         ("You live in {value}.", "You told me that you live in {value}.", "Your home is in {value}."),
-        ("I do not know where you live. [You have not told me.|]", "You have not told me where you live[ yet|].",
+        ("I do not know where you live. [You have not told me.|]",
+         "You have not told me where you live[ yet|].",
          "I have not been told where you live. [Where is your home?|]"),
     ),
     "hobby": Detail(
@@ -198,7 +213,8 @@ DETAILS = {
         ("{Value} is a [nice|great|good] hobby! [How often do you do it?|What do you like about it?|]",
          "[That sounds like fun|How nice]! [Do you do it often?|How did you start with {value}?]"),
         Ask(
-            ("What is my hobby?", "Do you [know|remember] my hobby?", "What do I like to do[ in my free time|]?",
+            ("What is my hobby?", "Do you [know|remember] my hobby?",
+             "What do I like to do[ in my free time|]?",
              "Which hobby do I have?"),
             ("What did I say I do in my free time?", "Can you name my hobby?"),
         ),
@@ -209,14 +225,16 @@ DETAILS = {
         "the name of your best friend",
         (*BOYS, *GIRLS),
         Ask(
-            ("My best friend is {value}.", "My best friend is called {value}.", "My best friend's name is {value}.",
+            ("My best friend is {value}.", "My best friend is called {value}.",
+             "My best friend's name is {value}.",
              "I have a best friend called {value}."),
             ("{value} is my very best friend.", "The friend I like most is {value}."),
         ),
         ("[How nice|It is good to have a friend]! [What do you do with {value}?|How did you meet {value}?|]",
          "{value} sounds like a good friend. [What do you do together?|Do you see {value} often?]"),
         Ask(
-            ("Who is my best friend?", "What is my best friend called?", "What is the name of my best friend?",
+            ("Who is my best friend?", "What is my best friend called?",
+             "What is the name of my best friend?",
              "Do you [know|remember] the name of my best friend?"),
             ("Which friend did I tell you about?", "How did I say my best friend is called?"),
         ),
@@ -228,7 +246,8 @@ DETAILS = {
         "the name of your {who}",
         tuple(f"brother|{name}" for name in BOYS) + tuple(f"sister|{name}" for name in GIRLS),
         Ask(
-            ("I have a {who} [called|named] {value}.", "My {who} is called {value}.", "My {who}'s name is {value}.",
+            ("I have a {who} [called|named] {value}.", "My {who} is called {value}.",
+             "My {who}'s name is {value}.",
              "My [little|big|] {who} is {value}."),
             ("{value} is the name of my {who}.", "In my family there is also my {who} {value}."),
         ),
@@ -241,7 +260,8 @@ DETAILS = {
         ),
         ("Your {who} is called {value}.", "The name of your {who} is {value}.", "It is {value}.",
          "You told me that your {who} is called {value}."),
-        ("You have not told me about your {who}[ yet|].", "I do not know the name of your {who}. [What is it?|]",
+        ("You have not told me about your {who}[ yet|].",
+         "I do not know the name of your {who}. [What is it?|]",
          "I have not been told the name of your {who}."),
     ),
     "job": Detail(
@@ -254,7 +274,8 @@ DETAILS = {
         ("[That is a good job|How interesting]! [Do you like it?|What is the best part of it?|]",
          "So you are a {value}. [What do you like about it?|How nice!]"),
         Ask(
-            ("What is my job?", "What do I do for work?", "Do you [know|remember] my job?", "What do I work as?"),
+            ("What is my job?", "What do I do for work?", "Do you [know|remember] my job?",
+             "What do I work as?"),
             ("Which job did I say I have?", "How do I earn my money?"),
         ),
         ("You are a {value}.", "You told me that you are a {value}.", "You work as a {value}."),
@@ -282,12 +303,19 @@ def tell(rng: Random, split: str, key: str, slots: dict[str, str]) -> Exchange:
     return Exchange("memory", detail.tell.pick(rng, split, slots), answer, label=slots["label"])
 
 
+def _recalled(rng: Random, detail: Detail, question: str, slots: dict[str, str]) -> str:
+    """Answer from memory; a yes is an answer only to "do you", "can you" and "have you"."""
+    yes_no = question.startswith(("Do ", "Can ", "Have "))
+    forms = [form for form in detail.recall if yes_no or not form.startswith(("Yes", "[Of course"))]
+    return expand(rng, rng.choice(forms), slots)
+
+
 def recall(rng: Random, split: str, key: str, slots: dict[str, str]) -> Exchange:
     """The user asks for a detail told before."""
     detail = DETAILS[key]
-    answer = expand(rng, rng.choice(detail.recall), slots)
+    question = detail.ask.pick(rng, split, slots)
     plan = f"The user told me before. It is {slots['value']}."
-    return Exchange("memory", detail.ask.pick(rng, split, slots), answer, label=slots["label"], plan=plan)
+    return Exchange("memory", question, _recalled(rng, detail, question, slots), slots["label"], plan=plan)
 
 
 def not_told(rng: Random, split: str, key: str, slots: dict[str, str]) -> Exchange:
@@ -300,7 +328,7 @@ def not_told(rng: Random, split: str, key: str, slots: dict[str, str]) -> Exchan
 
 _AT_ONCE = Ask(
     ("{told} {asked}", "{told} Now tell me: {asked}", "{told} Do you know it now? {asked}"),
-    ("Listen. {told} And now, {asked}",),
+    ("Listen. {told} And one question: {asked}",),
 )
 
 
@@ -309,9 +337,8 @@ def at_once(rng: Random, split: str, key: str, slots: dict[str, str]) -> Exchang
     detail = DETAILS[key]
     told, asked = detail.tell.pick(rng, split, slots), detail.ask.pick(rng, split, slots)
     question = _AT_ONCE.pick(rng, split, {"told": told, "asked": asked})
-    answer = expand(rng, rng.choice(detail.recall), slots)
     plan = f"The user just told me. It is {slots['value']}."
-    return Exchange("memory", question, answer, label=slots["label"], plan=plan)
+    return Exchange("memory", question, _recalled(rng, detail, asked, slots), slots["label"], plan=plan)
 
 
 _ALL = Ask(

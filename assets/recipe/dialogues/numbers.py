@@ -83,7 +83,8 @@ _THINGS = (
     "toys", "stars", "shells", "carrots", "nuts", "cards", "coins", "oranges", "buttons", "sweets", "stamps",
 )  # fmt: skip
 _PEOPLE = (
-    ("Tom", "he"), ("Anna", "she"), ("Ben", "he"), ("Lily", "she"), ("Max", "he"), ("Mia", "she"), ("Sam", "he"),
+    ("Tom", "he"), ("Anna", "she"), ("Ben", "he"), ("Lily", "she"), ("Max", "he"), ("Mia", "she"), ("Sam",
+     "he"),
     ("Emma", "she"), ("Leo", "he"), ("Lucy", "she"), ("Jack", "he"), ("Sara", "she"), ("Paul", "he"),
     ("Nina", "she"), ("Tim", "he"), ("Rosa", "she"), ("Jim", "he"), ("Kate", "she"),
 )  # fmt: skip
@@ -140,7 +141,8 @@ def word_problem(rng: Random, split: str) -> Exchange:
     question = forms.pick(rng, split, {"name": name, "he": he, "a": a, "b": b, "things": things})
     answer = expand(
         rng,
-        rng.choice(("{a} {sign} {b} = {result}. So the answer is {result} {thing}.", "That is {result} {thing}, "
+        rng.choice(("{a} {sign} {b} = {result}. So the answer is {result} {thing}.",
+        "That is {result} {thing}, "
                     "because {a} {sign} {b} = {result}.", "{a} {sign} {b} = {result}, so [it is|that makes] "
                     "{result} {thing}.")),
         {"a": a, "b": b, "sign": sign, "result": result, "thing": thing},
@@ -214,7 +216,8 @@ _UNITS = (  # big unit, small unit, factor, largest amount of the big unit
     ("year", "month", 12, 5), ("centimetre", "millimetre", 10, 10), ("litre", "millilitre", 1000, 5),
 )  # fmt: skip
 _CONVERT = Ask(
-    ("How many {small}s are [in|] {amount}?", "How many {small}s is {amount}?", "What is {amount} in {small}s?",
+    ("How many {small}s are [in|] {amount}?", "How many {small}s is {amount}?",
+     "What is {amount} in {small}s?",
      "{Amount} [is|are] how many {small}s?", "Convert {amount} to {small}s[, please|].",
      "Can you tell me how many {small}s [are in|make] {amount}?"),
     ("Turn {amount} into {small}s, please.", "I have {amount}. How much is that in {small}s?"),

@@ -14,7 +14,8 @@ YES = Ask(
     ("Why not!", "Go ahead.", "That sounds good to me.", "I would love that."),
 )  # fmt: skip
 NO = Ask(
-    ("No, thank you.", "No[.|, thanks.]", "Not now[.|, thank you.]", "No, maybe later.", "Not today.", "No, not really."),
+    ("No, thank you.", "No[.|, thanks.]", "Not now[.|, thank you.]", "No, maybe later.", "Not today.",
+     "No, not really."),
     ("I would rather not.", "Better not.", "Another time, perhaps."),
 )  # fmt: skip
 NOTHING_ELSE = Ask(
@@ -22,7 +23,8 @@ NOTHING_ELSE = Ask(
     ("I have all I need.", "There is nothing more, thanks."),
 )
 _AFTER_NO = (
-    "[All right.|Okay.|No problem.] [What would you like to do?|What else can I do for you?|Just tell me what you like.|"
+    "[All right.|Okay.|No problem.] [What would you like to do?|What else can I do for you?|Just tell "
+    "me what you like.|"
     "Maybe another time.]"
 )
 _AFTER_ALL = (
@@ -60,7 +62,7 @@ _OFFERS: tuple[tuple[re.Pattern, Callable[[Random, str], list[Exchange]]], ...] 
     (re.compile(r"\b(?:a|short) story[^.?!]*\?$"), _accept(story)),
     (re.compile(r"\briddle[^.?!]*\?$"), _accept(fun.riddle)),
     (re.compile(r"\bpoem[^.?!]*\?$"), _accept(fun.poem)),
-    (re.compile(r"(?:How are you[a-z ]*|[Aa]nd how are you[a-z ]*|And you|How (?:is|was) your day|How do you feel today)\?$"),
+    (re.compile(r"(?:[Hh]ow are you[a-z ]*|And you|How (?:is|was) your day|How do you feel today)\?$"),
      _mood),
     (re.compile(r"(?:Is there anything else|Do you need anything else)\?$"), _nothing_else),
 )  # fmt: skip
@@ -73,7 +75,7 @@ _ASKED_FOR = (
 
 
 def asked_for(answer: str) -> str:
-    """Return the detail that the assistant asks for at the end of ``answer`` (a key of DETAILS), or nothing."""
+    """Return the key of the detail that the assistant asks for at the end of ``answer``, or ""."""
     return next((key for pattern, key in _ASKED_FOR if pattern.search(answer)), "")
 
 
@@ -86,7 +88,8 @@ def reply(rng: Random, split: str, answer: str) -> list[Exchange]:
 
 
 _CHANGE = Ask(
-    ("Actually, {lower}", "No, sorry. {told}", "Oh, I made a mistake. {told}", "Wait. {told}", "I changed my mind. {told}"),
+    ("Actually, {lower}", "No, sorry. {told}", "Oh, I made a mistake. {told}", "Wait. {told}",
+     "I changed my mind. {told}"),
     ("Let me correct that. {told}", "It is different now. {told}"),
 )  # fmt: skip
 _NOTED = (

@@ -78,18 +78,22 @@ _ENDS = ("", "", "", "", "The end.", "And that is the end of the story.")
 _ABOUT_BOTH = Ask(
     ("[Tell|Tell|Can you tell|Please tell|Write] me a [short|little|nice|] story about {who} and {what}",
      "[I want|I would like] [to hear|] a [short|] story about {who} and {what}",
-     "[Write|Make up] a [short|little|] story about {who} and {what}", "A story about {who} and {what}, please",
+     "[Write|Make up] a [short|little|] story about {who} and {what}",
+     "A story about {who} and {what}, please",
      "[Do you know|Can you write] a story about {who} and {what}?",
      "[Please|Can you] tell me a [bedtime|goodnight|funny|happy] story about {who} with {what}",
-     "Tell me about {who} who finds {what}", "Write a story with {who} and {what}"),
+     "Tell me a tale about {who} and {what}", "Tell me about {who} who finds {what}",
+     "Write a story with {who} and {what}"),
     ("I'd love a tale about {who} and {what}", "Could {who} and {what} be in a story?",
      "Make a tale in which {who} has {what}"),
 )  # fmt: skip
 _ABOUT_WHO = Ask(
     ("[Tell|Tell|Can you tell|Please tell|Write] me a [short|little|nice|] story about {who}",
      "[I want|I would like] [to hear|] a [short|] story about {who}", "A story about {who}, please",
-     "[Write|Make up] a [short|little|] story about {who}", "[Do you know|Can you write] a story about {who}?",
-     "Story about {who}", "[Please|Can you] tell me a [bedtime|goodnight|funny|happy] story about {who}"),
+     "[Write|Make up] a [short|little|] story about {who}",
+     "[Do you know|Can you write] a story about {who}?",
+     "Story about {who}", "Tell me a tale about {who}",
+     "[Please|Can you] tell me a [bedtime|goodnight|funny|happy] story about {who}"),
     ("I'd love a tale about {who}", "Could {who} be the hero of a story?", "Spin me a tale about {who}"),
 )  # fmt: skip
 _ABOUT_WHAT = Ask(
@@ -120,19 +124,25 @@ _ABOUT_THEME = Ask(
 THEMES = {
     "sharing": ("share",), "friendship": ("lost", "new_friend", "tree"), "being brave": ("storm", "dark"),
     "courage": ("storm", "dark"), "telling the truth": ("truth",), "honesty": ("truth",),
-    "not giving up": ("race", "make"), "a race": ("race",), "a treasure": ("treasure",), "a storm": ("storm",),
+    "not giving up": ("race", "make"), "a race": ("race",), "a treasure": ("treasure",),
+    "a storm": ("storm",),
     "helping others": ("little_one", "old_one", "well", "market"), "kindness": ("old_one", "wish", "gift"),
-    "a magic wish": ("wish",), "a birthday": ("gift",), "the dark": ("dark", "night_walk"), "something lost": ("lost",),
+    "a magic wish": ("wish",), "a birthday": ("gift",), "the dark": ("dark", "night_walk"),
+    "something lost": ("lost",),
     "a lost kitten": ("little_one",), "a new friend": ("new_friend",), "magic": ("wish",),
-    "work and play": ("lazy",), "a feast": ("contest",), "an old map": ("treasure",), "snow": ("snow",), "winter": ("snow", "lazy"), "a river": ("river",),
-    "the moon": ("night_walk",), "a cake": ("cake",), "music": ("music",), "dancing": ("music",), "a long journey": ("far_away",),
+    "work and play": ("lazy",), "a feast": ("contest",), "an old map": ("treasure",), "snow": ("snow",),
+    "winter": ("snow", "lazy"), "a river": ("river",),
+    "the moon": ("night_walk",), "a cake": ("cake",), "music": ("music",), "dancing": ("music",),
+    "a long journey": ("far_away",),
     "a snowman": ("snow",), "fireflies": ("night_walk",),
 }  # fmt: skip
 _ANY = Ask(
     ("[Tell|Can you tell|Please tell] me a [short|nice|bedtime|little|funny|] story[, please|]",
-     "[I want|I would like] [to hear|] a [short|] story", "Do you know a [good|nice|] story?", "A story, please",
+     "[I want|I would like] [to hear|] a [short|] story", "Do you know a [good|nice|] story?",
+     "A story, please",
      "[Hi|Hello], can you tell me a story?", "Write a [short|] story", "I cannot sleep, tell me a story",
-     "Story please", "Do you know any stories?"),
+     "Story please", "Tell me a [short|little|] tale", "I like tales. Do you know one?",
+     "Do you know any stories?"),
     ("I'd love to hear a tale", "Have you got a tale for me?", "Entertain me with a tale"),
 )  # fmt: skip
 

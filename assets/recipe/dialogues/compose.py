@@ -66,6 +66,7 @@ _WEIGHTS = tuple(weight for weight, _ in FAMILIES.values())
 _MIDDLE = tuple(name for name in _NAMES if name not in ("greeting", "goodbye", "thanks"))
 _MIDDLE_WEIGHTS = tuple(FAMILIES[name][0] * (0.4 if name == "story" else 1) for name in _MIDDLE)
 
+_REDRAWS = 3  # draws before a repeated question with the same answer is let through
 LONGEST = 10  # exchanges in one talk
 SYSTEMS = (
     "You are a helpful assistant.", "You are Kestrel, a small and friendly model.", "You are Kestrel.",
@@ -334,8 +335,17 @@ def generate(split: str, seed: int, count: int) -> Iterator[dict]:
     if split not in (TRAIN, HELDOUT):
         raise ValueError(f"unknown split {split!r}: use {TRAIN!r} or {HELDOUT!r}")
     rng = Random(f"kestrel dialogues {split} {seed}")
+    seen: set[tuple[str, str]] = set()
     for _ in range(count):
-        yield _sample(rng, split)
+        for _ in range(_REDRAWS):
+            sample = _sample(rng, split)
+            pair = tuple(message["content"] for message in sample["messages"][-2:])
+            single = len(sample["messages"]) <= 3  # one exchange, perhaps under a system message
+            if not single or pair not in seen:
+                break
+        if single:
+            seen.add(pair)
+        yield sample
 
 
 def questions(split: str = HELDOUT, per_family: int = 8) -> list[tuple[str, str]]:

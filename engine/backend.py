@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-
 from kestrel_engine.state import DeltaLayer, KVCache
 from kestrel_engine.weights import AttentionWeights, DeltaWeights
 
@@ -33,7 +32,9 @@ class Backend(Protocol):
     def conv_silu(self, x: np.ndarray, layer: DeltaLayer, taps: np.ndarray) -> np.ndarray:
         """Raw rows x [M, ≥C] at positions layer.conv_length… -> convolved [M, C]; writes them to the ring."""
 
-    def delta_inputs(self, mixed: np.ndarray, beta_a: np.ndarray, weights: DeltaWeights, layer: DeltaLayer) -> tuple:
+    def delta_inputs(
+        self, mixed: np.ndarray, beta_a: np.ndarray, weights: DeltaWeights, layer: DeltaLayer
+    ) -> tuple:
         """-> query, key [M, Hk, dk], decay, beta [M, Hv]."""
 
     def delta_rows(self, inputs: tuple, mixed: np.ndarray, layer: DeltaLayer, commit: int) -> np.ndarray:
@@ -46,7 +47,13 @@ class Backend(Protocol):
         """RMSNorm over each value head of x [M, Hv*dv], times silu(gate). -> [M, Hv*dv]."""
 
     def attention_inputs(
-        self, qkv: np.ndarray, weights: AttentionWeights, eps: float, tables: tuple, cache: KVCache, heads: int
+        self,
+        qkv: np.ndarray,
+        weights: AttentionWeights,
+        eps: float,
+        tables: tuple,
+        cache: KVCache,
+        heads: int,
     ) -> np.ndarray:
         """Writes keys and values at positions cache.length…; -> normalised, rotated queries [M, Hq, d]."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 
 import numpy as np
-
 from kestrel_engine import numerics
 from kestrel_engine.backend import Backend
 from kestrel_engine.config import ModelConfig
@@ -55,6 +54,8 @@ class Model:
         assert 1 <= commit <= len(tokens) and (slots is None or commit == len(tokens))
         assert state.length + commit <= state.capacity and len(tokens) - commit <= MAX_DRAFT
         state.check()
+        if len(state.hidden_tail) > HIDDEN_TAIL_LIMIT:
+            self.fill_mtp(state)
         state.usable = False
         x = self.embed(tokens)
         delta_index = 0
@@ -67,7 +68,8 @@ class Model:
                 delta_index += 1
             self._feed_forward(x, weights.feed_forward)
         hidden = self.backend.rms_norm(x, self.weights.norm, self.config.rms_norm_eps)
-        state.tokens.extend(tokens[:commit])
+        state.consume(tokens[:commit], hidden[:commit])
+        state.pending = (tokens[commit:], hidden[commit:])
         state.usable = True
         return hidden
 
@@ -101,11 +103,15 @@ class Model:
             layer.log_length = 0
             self.replay_seconds += time.perf_counter() - start
 
-    def _attention_layer(self, x, cache: KVCache, weights: AttentionWeights, last_row_only: bool = False) -> np.ndarray:
+    def _attention_layer(
+        self, x, cache: KVCache, weights: AttentionWeights, last_row_only: bool = False
+    ) -> np.ndarray:
         """Adds the layer's output to x [M, H], or to its last row alone; returns the rows it went on with."""
         backend, eps = self.backend, self.config.rms_norm_eps
         qkv = backend.matmul(backend.rms_norm(x, weights.norm, eps), weights.qkv)
-        query = backend.attention_inputs(qkv, weights, eps, self.tables, cache, self.config.num_attention_heads)
+        query = backend.attention_inputs(
+            qkv, weights, eps, self.tables, cache, self.config.num_attention_heads
+        )
         first = len(x) - 1 if last_row_only else 0
         out = backend.attention(query[first:], qkv[first:], cache, cache.length + first)
         x = x[first:]
@@ -119,14 +125,6 @@ class Model:
         backend.add(x, backend.matmul(hidden, weights.down))
 
     # --- MTP head ------------------------------------------------------------------------------------------
-
-    def keep_hidden(self, state: State, hidden: np.ndarray) -> None:
-        """Remember trunk rows (the newest len(hidden) consumed positions) until the MTP head takes them."""
-        if state.mtp is None:
-            return
-        state.hidden_tail = np.concatenate([state.hidden_tail, hidden])
-        if len(state.hidden_tail) > HIDDEN_TAIL_LIMIT:
-            self.fill_mtp(state)
 
     def fill_mtp(self, state: State) -> None:
         """Give the MTP head all pairs whose next token is known: (token p+1, hidden p) for p < length-1."""

@@ -147,7 +147,9 @@ def segment_sum(terms: np.ndarray, length: int) -> np.ndarray:
 def to_bfloat16(x: np.ndarray) -> np.ndarray:
     """float32 -> bfloat16 bits (uint16), to nearest even. Finite input."""
     bits = np.ascontiguousarray(x, F).view(np.uint32)
-    return ((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)).astype(np.uint16)
+    return ((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)).astype(
+        np.uint16
+    )
 
 
 def from_bfloat16(bits: np.ndarray) -> np.ndarray:
@@ -322,7 +324,10 @@ def philox(seed: int, position: int, ids: np.ndarray) -> np.ndarray:
     key0, key1 = seed & 0xFFFFFFFF, seed >> 32
     for _ in range(PHILOX_ROUNDS):
         product0, product1 = PHILOX_MULTIPLIERS[0] * c0, PHILOX_MULTIPLIERS[1] * c2
-        c0, c2 = (product1 >> np.uint64(32)) ^ c1 ^ np.uint64(key0), (product0 >> np.uint64(32)) ^ c3 ^ np.uint64(key1)
+        c0, c2 = (
+            (product1 >> np.uint64(32)) ^ c1 ^ np.uint64(key0),
+            (product0 >> np.uint64(32)) ^ c3 ^ np.uint64(key1),
+        )
         c1, c3 = product1 & low, product0 & low
         key0, key1 = (key0 + PHILOX_WEYL[0]) & 0xFFFFFFFF, (key1 + PHILOX_WEYL[1]) & 0xFFFFFFFF
     return c0.astype(np.uint32)

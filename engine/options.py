@@ -33,10 +33,12 @@ class SamplingOptions:
 
     def __post_init__(self) -> None:
         _require(0 <= self.temperature <= 100, f"temperature {self.temperature}: use a number from 0 to 100")
-        _require(0 <= self.top_k, f"top-k {self.top_k}: use 0 (off) or a positive whole number")
+        _require(self.top_k >= 0, f"top-k {self.top_k}: use 0 (off) or a positive whole number")
         _require(0 < self.top_p <= 1, f"top-p {self.top_p}: use a number above 0, up to 1 (off)")
         _require(0 <= self.min_p <= 1, f"min-p {self.min_p}: use a number from 0 (off) to 1")
-        _require(abs(self.presence_penalty) <= 100, f"presence-penalty {self.presence_penalty}: use -100 to 100")
+        _require(
+            abs(self.presence_penalty) <= 100, f"presence-penalty {self.presence_penalty}: use -100 to 100"
+        )
         _require(
             0 < self.repetition_penalty <= 100,
             f"repetition-penalty {self.repetition_penalty}: use a number above 0, up to 100; 1 is off",
@@ -59,7 +61,9 @@ class SpeculationOptions:
     def __post_init__(self) -> None:
         valid = self.length == "auto" or (isinstance(self.length, int) and 0 <= self.length <= MAX_DRAFT)
         _require(valid, f"speculate {self.length}: use auto, off, or 1 to {MAX_DRAFT}")
-        _require(self.drafter in ("auto", "mtp", "lookup"), f"drafter {self.drafter}: use auto, mtp or lookup")
+        _require(
+            self.drafter in ("auto", "mtp", "lookup"), f"drafter {self.drafter}: use auto, mtp or lookup"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,5 +93,7 @@ class EngineOptions:
             self.rollback in ("cursor", "snapshot", "rerun"),
             f"rollback {self.rollback}: use cursor, snapshot or rerun",
         )
-        vocab_valid = self.draft_vocab in (None, "all") or (isinstance(self.draft_vocab, int) and self.draft_vocab >= 1)
+        vocab_valid = self.draft_vocab in (None, "all") or (
+            isinstance(self.draft_vocab, int) and self.draft_vocab >= 1
+        )
         _require(vocab_valid, f"draft-vocab {self.draft_vocab}: use all or a positive whole number")

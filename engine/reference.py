@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from kestrel_engine import numerics
 from kestrel_engine.state import KEY_BLOCK, DeltaLayer, KVCache
 from kestrel_engine.weights import DeltaWeights
@@ -54,7 +53,9 @@ class ReferenceBackend:
     def conv_silu(self, x: np.ndarray, layer: DeltaLayer, taps: np.ndarray) -> np.ndarray:
         position, ring = layer.conv_length, layer.ring
         rows = []
-        earlier = [ring[p % len(ring)] if p >= 0 else np.zeros_like(ring[0]) for p in range(position - 3, position)]
+        earlier = [
+            ring[p % len(ring)] if p >= 0 else np.zeros_like(ring[0]) for p in range(position - 3, position)
+        ]
         history = np.concatenate([np.stack(earlier), x[:, : ring.shape[1]]])
         for m in range(len(x)):
             rows.append(numerics.conv_silu(history[m : m + 4], taps))
@@ -66,7 +67,9 @@ class ReferenceBackend:
         rows = len(mixed)
         heads, (value_heads, width, _) = layer.log_key.shape[1], layer.state.shape
         query, key = (
-            numerics.l2_norm(mixed[:, n * heads * width : (n + 1) * heads * width].reshape(rows, heads, width))
+            numerics.l2_norm(
+                mixed[:, n * heads * width : (n + 1) * heads * width].reshape(rows, heads, width)
+            )
             for n in range(2)
         )
         query = query * numerics.F(1.0 / np.sqrt(np.float64(width)))
@@ -120,7 +123,10 @@ class ReferenceBackend:
         query = qkv[:, :first_key].reshape(rows, heads, 2, width)[:, :, 0]
         key = qkv[:, first_key:first_value].reshape(rows, kv_heads, width)
         value = qkv[:, first_value : first_value + kv_heads * width].reshape(rows, kv_heads, width)
-        query, key = numerics.rms_norm(query, weights.query_norm, eps), numerics.rms_norm(key, weights.key_norm, eps)
+        query, key = (
+            numerics.rms_norm(query, weights.query_norm, eps),
+            numerics.rms_norm(key, weights.key_norm, eps),
+        )
         out = np.empty((rows, heads, width), np.float32)
         for m in range(rows):
             at = cache.length + m

@@ -7,10 +7,10 @@ applies first. The convolution ring and the KV caches are addressed by absolute 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-
 from kestrel_engine.config import FULL, ModelConfig
 from kestrel_engine.options import MAX_DRAFT
 
@@ -85,6 +85,8 @@ class State:
     capacity: int
     hidden_tail: np.ndarray
     tokens: list[int] = field(default_factory=list)
+    pending: tuple[Sequence[int], np.ndarray] = ((), np.empty((0, 0), np.float32))
+    """Tokens and trunk rows of the last pass's speculative rows, until `accept`."""
     usable: bool = True
     """False while a pass runs, and for good when it raised: then the state is rebuilt from the tokens."""
 
@@ -103,6 +105,7 @@ class State:
     def check(self) -> None:
         """Assert that every cursor stands at the number of consumed tokens."""
         assert self.usable, "state used after a pass that raised"
+        assert not self.pending[0], "speculative rows neither accepted nor rejected"
         for layer in self.layers:
             assert layer.length == self.length, (type(layer).__name__, layer.length, self.length)
             if isinstance(layer, DeltaLayer):
@@ -110,21 +113,43 @@ class State:
                 assert 0 <= layer.log_length <= MAX_DRAFT
         if self.mtp is not None:
             assert self.mtp.length <= self.length, ("mtp", self.mtp.length, self.length)
-            assert self.mtp.length >= self.length - len(self.hidden_tail), "hidden rows missing for the MTP head"
+            assert self.mtp.length >= self.length - len(self.hidden_tail), (
+                "hidden rows missing for the MTP head"
+            )
 
-    def accept(self, tokens: list[int], drafts_accepted: int, log: bool) -> None:
-        """Consume `tokens`, the last `drafts_accepted` of them drafts; the pass has moved every cursor past the
-        others. `log`: the drafts' updates wait in the log (else they are in the state already)."""
+    def consume(self, tokens: list[int], hidden: np.ndarray) -> None:
+        """Note tokens whose pass has moved every cursor, and their trunk rows."""
+        self.tokens.extend(tokens)
+        if self.mtp is not None:
+            self.hidden_tail = np.concatenate([self.hidden_tail, hidden])
+
+    def accept(self, count: int) -> None:
+        """Take the first `count` speculative rows of the last pass; the others never happened."""
+        tokens, hidden = self.pending
+        assert 0 <= count <= len(tokens)
         for layer in self.layers:
             if isinstance(layer, KVCache):
-                layer.length += drafts_accepted
-                continue
-            layer.conv_length += drafts_accepted
-            if log:
-                layer.log_length = drafts_accepted
+                layer.length += count
             else:
-                layer.committed += drafts_accepted
-        self.tokens.extend(tokens)
+                layer.conv_length += count
+                layer.log_length = count
+        self.consume(tokens[:count], hidden[:count])
+        self.pending = ((), hidden[:0])
+        self.check()
+
+    def rewind(self, count: int) -> None:
+        """Move the cursors back over the newest `count` committed tokens. The caller sets the recurrent states."""
+        if count == 0:
+            return
+        del self.tokens[self.length - count :]
+        for layer in self.layers:
+            if isinstance(layer, KVCache):
+                layer.length -= count
+            else:
+                layer.committed -= count
+                layer.conv_length -= count
+        if self.mtp is not None:
+            self.hidden_tail = self.hidden_tail[:-count]
         self.check()
 
     def snapshot(self) -> Snapshot:
@@ -137,7 +162,13 @@ class State:
             delta=tuple(
                 tuple(
                     array.copy()
-                    for array in (layer.state, layer.ring, layer.log_decay, layer.log_key, layer.log_correction)
+                    for array in (
+                        layer.state,
+                        layer.ring,
+                        layer.log_decay,
+                        layer.log_key,
+                        layer.log_correction,
+                    )
                 )
                 for layer in layers
             ),
@@ -170,7 +201,8 @@ def _kv_cache(config: ModelConfig, capacity: int) -> KVCache:
     blocks = -(-capacity // KEY_BLOCK)
     heads, width = config.num_key_value_heads, config.head_dim
     return KVCache(
-        np.empty((heads, blocks, width, KEY_BLOCK), np.float32), np.empty((heads, capacity, width), np.float32)
+        np.empty((heads, blocks, width, KEY_BLOCK), np.float32),
+        np.empty((heads, capacity, width), np.float32),
     )
 
 
@@ -190,7 +222,10 @@ def new_state(config: ModelConfig, capacity: int) -> State:
     """An empty state for up to `capacity` tokens (plus room for one round beyond them)."""
     positions = capacity + MAX_DRAFT + 1
     return State(
-        layers=[_kv_cache(config, positions) if kind == FULL else _delta_layer(config) for kind in config.layer_types],
+        layers=[
+            _kv_cache(config, positions) if kind == FULL else _delta_layer(config)
+            for kind in config.layer_types
+        ],
         mtp=_kv_cache(config, positions + MAX_DRAFT) if config.has_mtp else None,
         capacity=capacity,
         hidden_tail=np.empty((0, config.hidden_size), np.float32),

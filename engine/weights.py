@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
 from kestrel_engine import numerics
 from kestrel_engine.checkpoint import Checkpoint
 from kestrel_engine.config import FULL, ModelConfig
@@ -73,6 +72,7 @@ class Weights:
     layers: tuple[DeltaWeights | AttentionWeights, ...]
     norm: np.ndarray  # [H]
     output: Matrix  # [V, H]
+    output_bits: np.ndarray  # [V, H] bfloat16 bits: the source of reduced draft heads
     mtp: MtpWeights | None
 
 
@@ -169,5 +169,6 @@ def load_weights(
         layers=layers,
         norm=loader.shifted("norm.weight"),
         output=pack(output, format),
+        output_bits=output,
         mtp=loader.mtp() if config.has_mtp else None,
     )

@@ -7,10 +7,9 @@ position; values are [Hkv, positions, d].
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
-
-from kestrel_engine.cpu.functions import exp, inverse_rms, sigmoid
+from kestrel_engine.cpu.functions import ZERO, exp, inverse_rms, sigmoid
 from kestrel_engine.numerics import HEAD_SEGMENT, SEGMENT
+from numba import njit, prange
 
 KEY_BLOCK = 32
 """Positions in a block of the key cache."""
@@ -49,7 +48,9 @@ def attention_inputs(qkv, query_scale, key_scale, eps, cos, sin, position, query
         at = position + m
         for head in range(heads):
             start = 2 * head * width
-            _norm_and_rotate(qkv[m, start : start + width], query_scale, eps, cos[at], sin[at], query[m, head])
+            _norm_and_rotate(
+                qkv[m, start : start + width], query_scale, eps, cos[at], sin[at], query[m, head]
+            )
         for head in range(kv_heads):
             start = first_key + head * width
             _norm_and_rotate(qkv[m, start : start + width], key_scale, eps, cos[at], sin[at], key)
@@ -66,9 +67,11 @@ def _scores(query, keys, length, weights):
     total, partial = np.empty(KEY_BLOCK, np.float32), np.empty(KEY_BLOCK, np.float32)
     largest = np.float32(-np.inf)
     for block in range((length + KEY_BLOCK - 1) // KEY_BLOCK):
-        total[:] = 0
+        for p in range(KEY_BLOCK):
+            total[p] = ZERO
         for first in range(0, width, HEAD_SEGMENT):
-            partial[:] = 0
+            for p in range(KEY_BLOCK):
+                partial[p] = ZERO
             for i in range(first, min(first + HEAD_SEGMENT, width)):
                 for p in range(KEY_BLOCK):
                     partial[p] += keys[block, i, p] * query[i]
@@ -91,11 +94,13 @@ def _attend(query, keys, values, length, out):
     for p in range(length):
         weights[p] = exp(weights[p] - largest)
     partial = np.empty(width, np.float32)
-    out[:] = 0
-    denominator = np.float32(0)
+    for i in range(width):
+        out[i] = ZERO
+    denominator = ZERO
     for first in range(0, length, SEGMENT):
-        partial[:] = 0
-        weight_sum = np.float32(0)
+        for i in range(width):
+            partial[i] = ZERO
+        weight_sum = ZERO
         for p in range(first, min(first + SEGMENT, length)):
             weight = weights[p]
             weight_sum += weight
@@ -108,7 +113,9 @@ def _attend(query, keys, values, length, out):
         out[i] = out[i] / denominator
 
 
-_ROWS = "void(float32[:,:,::1], float32[:,:], float32[:,:,:,::1], float32[:,:,::1], intp, float32[:,:,::1], {})"
+_ROWS = (
+    "void(float32[:,:,::1], float32[:,:], float32[:,:,:,::1], float32[:,:,::1], intp, float32[:,:,::1], {})"
+)
 
 
 @njit(_ROWS.format("intp, intp"), nogil=True, cache=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-
 from kestrel_engine.cpu import attention, delta, kernels
 from kestrel_engine.cpu.linear import PackedMatrix, matmul, pack_matrix
 from kestrel_engine.state import DeltaLayer, KVCache
@@ -67,7 +66,9 @@ class CpuBackend:
         return out.reshape(len(mixed), heads * width)
 
     def delta_replay(self, layer: DeltaLayer) -> None:
-        delta.delta_replay(layer.state, layer.log_decay, layer.log_key, layer.log_correction, layer.log_length)
+        delta.delta_replay(
+            layer.state, layer.log_decay, layer.log_key, layer.log_correction, layer.log_length
+        )
 
     def gated_norm(self, x: np.ndarray, gate: np.ndarray, scale: np.ndarray, eps: float) -> np.ndarray:
         out = np.empty_like(x)

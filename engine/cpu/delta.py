@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
-
-from kestrel_engine.cpu.functions import ONE, exp, sigmoid, softplus, sum_of_squares
+from kestrel_engine.cpu.functions import ONE, ZERO, exp, sigmoid, softplus, sum_of_squares
 from kestrel_engine.numerics import HEAD_SEGMENT
+from numba import njit, prange
 
 L2_EPS = np.float32(1e-6)
 
@@ -42,9 +41,11 @@ def delta_inputs(mixed, beta_a, negative_a, dt_bias, query, key, decay, beta):
 @njit(nogil=True, cache=True)
 def _decay_and_read(state, decay, key, seen, partial):
     """state *= decay; seen = state^T key, in segments of 32 over the key width."""
-    seen[:] = 0
+    for j in range(state.shape[1]):
+        seen[j] = ZERO
     for first in range(0, state.shape[0], HEAD_SEGMENT):
-        partial[:] = 0
+        for j in range(state.shape[1]):
+            partial[j] = ZERO
         for i in range(first, min(first + HEAD_SEGMENT, state.shape[0])):
             for j in range(state.shape[1]):
                 state[i, j] = state[i, j] * decay
@@ -56,9 +57,11 @@ def _decay_and_read(state, decay, key, seen, partial):
 @njit(nogil=True, cache=True)
 def _write_and_read(state, key, correction, query, output, partial):
     """state += key x correction; output = state^T query, in segments of 32 over the key width."""
-    output[:] = 0
+    for j in range(state.shape[1]):
+        output[j] = ZERO
     for first in range(0, state.shape[0], HEAD_SEGMENT):
-        partial[:] = 0
+        for j in range(state.shape[1]):
+            partial[j] = ZERO
         for i in range(first, min(first + HEAD_SEGMENT, state.shape[0])):
             for j in range(state.shape[1]):
                 state[i, j] = state[i, j] + key[i] * correction[j]
@@ -71,18 +74,28 @@ def _write_and_read(state, key, correction, query, output, partial):
 def _rows_of_head(state, query, key, value, decay, beta, commit, log_decay, log_key, log_correction, out):
     """All rows of one head. The first `commit` rows change `state`; later rows run on a copy and are logged."""
     width = state.shape[1]
-    seen, partial, correction = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
+    seen, partial, correction = (
+        np.empty(width, np.float32),
+        np.empty(width, np.float32),
+        np.empty(width, np.float32),
+    )
+    scratch = np.empty(state.shape if commit < len(decay) else (0, 0), np.float32)
     for m in range(len(decay)):
         if m == commit:
-            state = state.copy()
+            for i in range(state.shape[0]):
+                for j in range(width):
+                    scratch[i, j] = state[i, j]
+            state = scratch
         _decay_and_read(state, decay[m], key[m], seen, partial)
         for j in range(width):
             correction[j] = (value[m, j] - seen[j]) * beta[m]
         _write_and_read(state, key[m], correction, query[m], out[m], partial)
         if m >= commit:
             log_decay[m - commit] = decay[m]
-            log_key[m - commit, :] = key[m]
-            log_correction[m - commit, :] = correction
+            for i in range(state.shape[0]):
+                log_key[m - commit, i] = key[m, i]
+            for j in range(width):
+                log_correction[m - commit, j] = correction[j]
 
 
 _ROWS = (

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange, types
-
 from kestrel_engine.cpu.kernels import quantize_rows
 from kestrel_engine.cpu.simd import (
     Q4_BLOCK_BYTES,
@@ -22,6 +20,7 @@ from kestrel_engine.cpu.simd import (
     q8_tile,
 )
 from kestrel_engine.numerics import BLOCK
+from numba import njit, prange, types
 
 PARALLEL_WEIGHTS = 1 << 17
 """Matrices with fewer weights are not worth waking the threads."""
@@ -104,7 +103,9 @@ def _quantize_matrix(matrix, values, scales, bits):
             scale = np.empty(1, np.float32)
             scale[0] = largest / limit
             bits_of = scale.view(np.uint32)
-            rounded = (bits_of[0] + np.uint32(0x7FFF) + ((bits_of[0] >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+            rounded = (
+                bits_of[0] + np.uint32(0x7FFF) + ((bits_of[0] >> np.uint32(16)) & np.uint32(1))
+            ) >> np.uint32(16)
             scales[n, block] = rounded
             bits_of[0] = rounded << np.uint32(16)
             divisor = scale[0] if scale[0] > np.float32(0) else np.float32(1)
@@ -145,7 +146,9 @@ def _q8_range(weights, scales, x, x_scales, x_sums, out, rows, first, last):
     for tile in range(first, last):
         for row in range(0, rows, ROW_GROUP):
             group = min(ROW_GROUP, rows - row)
-            q8_tile(weights, scales, x, x_scales, x_sums, out, tile, weights.shape[1], row, group, out.shape[1])
+            q8_tile(
+                weights, scales, x, x_scales, x_sums, out, tile, weights.shape[1], row, group, out.shape[1]
+            )
 
 
 @njit(_Q_RANGE, nogil=True, cache=True)
@@ -153,7 +156,9 @@ def _q4_range(weights, scales, x, x_scales, x_sums, out, rows, first, last):
     for tile in range(first, last):
         for row in range(0, rows, ROW_GROUP):
             group = min(ROW_GROUP, rows - row)
-            q4_tile(weights, scales, x, x_scales, x_sums, out, tile, weights.shape[1], row, group, out.shape[1])
+            q4_tile(
+                weights, scales, x, x_scales, x_sums, out, tile, weights.shape[1], row, group, out.shape[1]
+            )
 
 
 @njit(_B_RANGE, nogil=True, cache=True)

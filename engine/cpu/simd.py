@@ -9,12 +9,11 @@ are exact, so all forms give the same bits.
 from __future__ import annotations
 
 import llvmlite.binding as llvm
+from kestrel_engine.numerics import BLOCK, SEGMENT
 from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
 from numba.core.extending import intrinsic
-
-from kestrel_engine.numerics import BLOCK, SEGMENT
 
 TILE = 16
 """Output rows per tile, one vector lane each."""
@@ -155,7 +154,10 @@ def _quantized_code(bits: int):
         emit = _Emitter(context, builder)
         vnni = has_vnni()
         items = (i8, i16, i8, f32, i32, f32)
-        arrays = (emit.data(kind, value, item) for kind, value, item in zip(signature.args, args, items, strict=False))
+        arrays = (
+            emit.data(kind, value, item)
+            for kind, value, item in zip(signature.args, args, items, strict=False)
+        )
         weights, scales, x, x_scales, x_sums, out = arrays
         tile, blocks, first_row, row_count, out_width = args[6:]
         first_block = builder.mul(tile, blocks)

@@ -1,0 +1,99 @@
+"""The emitted stream of one answer: its text, where it stops, and what may be shown already.
+
+Stops are decided on the emitted stream one token at a time, whatever round the tokens came from. A token
+whose text may be the beginning of a stop string is held back until that is settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kestrel_engine.detokenizer import Detokenizer
+from kestrel_engine.events import FinishReason, Token
+from kestrel_engine.tokenizer import Tokenizer
+
+
+class Answer:
+    def __init__(self, tokenizer: Tokenizer, end_ids: Sequence[int], stop: Sequence[str], max_tokens: int):
+        self._detokenizer = Detokenizer(tokenizer)
+        self._end_ids, self._stop, self._max_tokens = (
+            frozenset(end_ids),
+            tuple(s for s in stop if s),
+            max_tokens,
+        )
+        self._held: list[str] = []  # texts of tokens not released
+        self._tokens: list[Token] = []  # the same tokens, as far as they are known
+        self.count = 0
+        self.text = ""
+        """Text of the released tokens."""
+        self.finish_reason: FinishReason | None = None
+
+    @property
+    def remaining(self) -> int:
+        """Tokens that may still be emitted."""
+        return self._max_tokens - self.count
+
+    def stops_at(self, token: int) -> bool:
+        """Take the next emitted token; True when the answer ends with it."""
+        self.count += 1
+        self._held.append(self._detokenizer.push(token))
+        if token in self._end_ids:
+            self.finish_reason = "stop"
+        elif self._cut_at_stop_string():
+            self.finish_reason = "stop"
+            return True
+        elif self.remaining <= 0:
+            self.finish_reason = "length"
+        if self.finish_reason:
+            self._held[-1] += self._detokenizer.flush()
+        return self.finish_reason is not None
+
+    def describe(self, tokens: Sequence[Token]) -> None:
+        """Tell more about tokens that `stops_at` was given, in the same order; their text is filled in here."""
+        self._tokens.extend(tokens)
+
+    def release(self) -> tuple[Token, ...]:
+        """Tokens that can be shown: all when the answer has ended, else those that no stop string can reach."""
+        assert len(self._tokens) == len(self._held)
+        keep = 0 if self.finish_reason else self._possible_stop_length()
+        count, tail = len(self._held), 0
+        while count and keep > tail:
+            count -= 1
+            tail += len(self._held[count])
+        released = tuple(
+            replace(token, text=text)
+            for token, text in zip(self._tokens[:count], self._held[:count], strict=True)
+        )
+        del self._tokens[:count], self._held[:count]
+        self.text += "".join(token.text for token in released)
+        return released
+
+    def cancel(self) -> tuple[Token, ...]:
+        """End the answer now; returns the tokens that were held back."""
+        self.finish_reason = "cancelled"
+        rest = self._detokenizer.flush()
+        if self._held:
+            self._held[-1] += rest
+        return self.release()
+
+    def _cut_at_stop_string(self) -> bool:
+        """Whether the held text contains a stop string; if so, it and what follows are cut off."""
+        text = "".join(self._held)
+        places = [place for place in (text.find(stop) for stop in self._stop) if place >= 0]
+        if not places:
+            return False
+        left = min(places)
+        for index, piece in enumerate(self._held):
+            self._held[index] = piece[:left]
+            left -= len(self._held[index])
+        return True
+
+    def _possible_stop_length(self) -> int:
+        """Length of the longest end of the held text that begins a stop string."""
+        text = "".join(self._held)
+        longest = max((len(stop) for stop in self._stop), default=0)
+        for length in range(min(longest - 1, len(text)), 0, -1):
+            if any(stop.startswith(text[-length:]) for stop in self._stop):
+                return length
+        return 0

@@ -1,0 +1,69 @@
+"""Before the first kernel: where compiled kernels are kept, how threads wait, and progress while compiling."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import platformdirs
+
+MODULES = ("functions", "kernels", "attention", "delta", "linear")
+"""Kernel modules in the order of their imports; importing one compiles it, or reads it from the cache."""
+PACKAGE = "kestrel_engine.cpu"
+
+
+def cache_folder() -> Path:
+    """Compiled kernels of exactly this source and numba: numba itself does not notice a changed callee."""
+    import llvmlite
+    import numba
+
+    here = Path(__file__).parent
+    digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__}".encode())
+    for source in [*sorted(here.glob("*.py")), here.parent / "numerics.py"]:
+        digest.update(source.read_bytes())
+    return Path(platformdirs.user_cache_dir("kestrel")) / "kernels" / digest.hexdigest()[:16]
+
+
+def prepare(progress: Callable[[float], None] = lambda fraction: None) -> None:
+    """Import every kernel module. `progress` is told a fraction 0..1, only when something must be compiled."""
+    # Threads that spin while they wait would take the cores from the interface.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    import numba
+
+    if not os.environ.get("NUMBA_CACHE_DIR"):
+        numba.config.CACHE_DIR = str(_writable(cache_folder()))
+    folder = Path(numba.config.CACHE_DIR)
+    compiled = folder.exists() and any(folder.rglob("*.nbi"))
+    for done, module in enumerate(MODULES):
+        if not compiled:
+            progress(done / len(MODULES))
+        importlib.import_module(f"{PACKAGE}.{module}")
+
+
+def _writable(folder: Path) -> Path:
+    """`folder`, or a temporary one where it cannot be written (kernels are then compiled at every start)."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="kestrel-kernels-"))
+
+
+def physical_cores() -> int:
+    """Cores that this process may use, hyper-threads counted once where the system tells."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        pairs = set()
+        for block in Path("/proc/cpuinfo").read_text().split("\n\n"):
+            fields = dict(line.split(":", 1) for line in block.splitlines() if ":" in line)
+            fields = {key.strip(): value.strip() for key, value in fields.items()}
+            if "core id" in fields:
+                pairs.add((fields.get("physical id"), fields["core id"]))
+        return min(allowed, len(pairs)) if pairs else allowed
+    except OSError:
+        return allowed

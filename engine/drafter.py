@@ -1,0 +1,120 @@
+"""Where drafts come from: the model's own MTP head, and n-gram lookup in the chat.
+
+A draft may be anything at all; a wrong one costs time and never a bit of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from kestrel_engine.model import Model
+from kestrel_engine.sampling import Sampler
+from kestrel_engine.state import State
+
+DRAFT_VOCABULARY = 32_768
+"""Rows of the draft head by default. BPE ids follow merge order, so the first ids are the frequent ones."""
+NGRAM = 4
+"""Tokens that must match before lookup proposes what followed them."""
+
+
+class Drafter(Protocol):
+    name: str
+
+    def reset(self) -> None:
+        """A new turn begins; the state may have been cut back."""
+
+    def draft(self, state: State, next_token: int, count: int, sampler: Sampler) -> list[int]:
+        """Up to `count` >= 1 guesses for the tokens after `next_token` (certain, not yet consumed)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftHead:
+    """The rows of the output matrix that drafts are chosen from."""
+
+    matrix: object
+    ids: np.ndarray | None  # [n] int64 ascending; None: every row
+
+
+def make_draft_head(model: Model, rows: int | str | None, control_ids: Iterable[int]) -> DraftHead:
+    """The first `rows` ids ("all": every one; None: DRAFT_VOCABULARY) and the control tokens."""
+    size = model.config.vocab_size
+    count = size if rows == "all" else min(size, DRAFT_VOCABULARY if rows is None else int(rows))
+    if count == size:
+        return DraftHead(model.weights.output, None)
+    ids = np.array(sorted({*range(count), *(i for i in control_ids if i < size)}), np.int64)
+    return DraftHead(model.backend.pack(model.weights.output_bits[ids], model.weights.format), ids)
+
+
+class MtpDrafter:
+    """Chains the MTP head: the first step reads the trunk's hidden row, later steps the head's own output."""
+
+    name = "mtp"
+
+    def __init__(self, model: Model, head: DraftHead):
+        assert model.weights.mtp is not None
+        self.model, self.head = model, head
+
+    def reset(self) -> None:
+        pass
+
+    def draft(self, state: State, next_token: int, count: int, sampler: Sampler) -> list[int]:
+        if state.length == 0:
+            return []
+        drafts: list[int] = []
+        hidden = self.model.mtp_row(state, next_token)
+        while True:
+            logits = self.model.backend.matmul(hidden, self.head.matrix)[0]
+            position = state.length + 1 + len(drafts)
+            drafts.append(sampler.sample_draft(logits, self.head.ids, position, drafts))
+            if len(drafts) == count:
+                return drafts
+            hidden = self.model.mtp_chain(state, drafts[-1], hidden, step=len(drafts))
+
+
+class LookupDrafter:
+    """Prompt lookup (Saxena, 2023): what followed the last NGRAM tokens when they last occurred."""
+
+    name = "lookup"
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self._index: dict[tuple[int, ...], int] = {}
+        self._indexed = 0
+
+    def draft(self, state: State, next_token: int, count: int, sampler: Sampler) -> list[int]:
+        tokens = state.tokens
+        # An n-gram is indexed once a token follows it, so the newest one never finds itself.
+        for end in range(max(self._indexed, NGRAM), len(tokens)):
+            self._index[tuple(tokens[end - NGRAM : end])] = end
+        self._indexed = max(self._indexed, len(tokens))
+        newest = (*tokens[max(0, len(tokens) - NGRAM + 1) :], next_token)
+        start = self._index.get(newest)
+        return [] if start is None else tokens[start : start + count]
+
+
+class FirstHit:
+    """Asks drafters in order and takes the first that has a guess: one proposer per round."""
+
+    name = "auto"
+
+    def __init__(self, drafters: list[Drafter]):
+        self.drafters = drafters
+        self.last = "none"
+
+    def reset(self) -> None:
+        for drafter in self.drafters:
+            drafter.reset()
+
+    def draft(self, state: State, next_token: int, count: int, sampler: Sampler) -> list[int]:
+        for drafter in self.drafters:
+            drafts = drafter.draft(state, next_token, count, sampler)
+            if drafts:
+                self.last = drafter.name
+                return drafts
+        self.last = "none"
+        return []

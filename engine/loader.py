@@ -1,0 +1,164 @@
+"""From a model's name to a session: finding the files, choosing format, threads and context, loading."""
+
+from __future__ import annotations
+
+import importlib.resources
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kestrel_engine.checkpoint import open_checkpoint
+from kestrel_engine.config import FULL, ModelConfig, load_config, load_generation_config
+from kestrel_engine.drafter import make_draft_head
+from kestrel_engine.errors import KestrelError, UsageError
+from kestrel_engine.events import Event, Loading
+from kestrel_engine.options import EngineOptions, SamplingOptions
+from kestrel_engine.session import Session
+from kestrel_engine.tokenizer import Tokenizer
+
+BUNDLED = "kestrel-nano"
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+HUB_FILES = ("*.json", "*.safetensors", "*.jinja", "*.txt")
+BYTES_PER_WEIGHT = {"bf16": 2.0, "q8": 1.0625, "q4": 0.5625}
+SMALL_MODEL_WEIGHTS = 50_000_000
+"""Below this, `auto` keeps the weights as stored."""
+MEMORY_SHARE = 0.8
+CONTEXT_MEMORY_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    session: Session
+    config: ModelConfig
+    tokenizer: Tokenizer
+    defaults: SamplingOptions
+    format: str
+    device: str
+    threads: int
+
+
+def bundled_model() -> Path:
+    """Folder of kestrel-nano inside the installed package."""
+    return Path(str(importlib.resources.files("kestrel_assets") / BUNDLED))
+
+
+def find_model(name: str | None, emit: Callable[[Event], None]) -> Path:
+    """Folder of a model given as None (bundled), a path, or a hub id."""
+    if name is None or name == BUNDLED:
+        return bundled_model()
+    if re.match(r"https?://", name):
+        raise UsageError(f"{name}: talking to a server is not built yet: give a folder or a hub id")
+    path = Path(name).expanduser()
+    if os.path.exists(path) or not HUB_ID.fullmatch(name):
+        return path  # load_config says what is wrong with it
+    return _from_hub(name, emit)
+
+
+def _from_hub(name: str, emit: Callable[[Event], None]) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.utils import disable_progress_bars
+
+    disable_progress_bars()  # they would write over the screen
+    try:
+        return Path(snapshot_download(name, allow_patterns=HUB_FILES, local_files_only=True))
+    except Exception:  # not in the cache: the reasons are many and the answer is the same
+        emit(Loading(f"downloading {name}"))
+    try:
+        return Path(snapshot_download(name, allow_patterns=HUB_FILES))
+    except Exception as error:
+        reason = " ".join(str(error).split())[:160] or type(error).__name__
+        advice = "check the name and the network, or give a folder"
+        raise KestrelError(f"{name} cannot be downloaded ({reason}): {advice}") from error
+
+
+def available_memory() -> int:
+    """Bytes that can be used without swapping."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def choose_format(wanted: str, weight_count: int, memory: int) -> str:
+    """`auto`: bf16 for a small model, else q8 if it fits into memory, else q4."""
+    if wanted != "auto":
+        return wanted
+    if weight_count < SMALL_MODEL_WEIGHTS:
+        return "bf16"
+    fits = weight_count * BYTES_PER_WEIGHT["q8"] < MEMORY_SHARE * memory
+    return "q8" if fits else "q4"
+
+
+def choose_context(wanted: int | None, config: ModelConfig, memory: int) -> int:
+    """The model's limit or the wanted one, capped by what half of the memory can hold."""
+    layers = config.layer_types.count(FULL) + int(config.has_mtp)
+    bytes_per_token = max(1, layers * 2 * config.kv_dim * 4)
+    most = max(16, int(CONTEXT_MEMORY_SHARE * memory) // bytes_per_token)
+    if wanted is None:
+        return min(config.max_position_embeddings, most)
+    if wanted > config.max_position_embeddings:
+        raise UsageError(f"context {wanted}: the model's limit is {config.max_position_embeddings}")
+    if wanted > most:
+        raise UsageError(f"context {wanted} needs more memory than is free: use {most} or less")
+    return wanted
+
+
+def load(options: EngineOptions, emit: Callable[[Event], None]) -> LoadedModel:
+    """Load everything, with `Loading` events. Raises KestrelError or UsageError, one line."""
+    if options.device == "cuda":
+        raise UsageError("device cuda: this version has no GPU backend yet: use --device cpu")
+    folder = find_model(options.model, emit)
+    config = load_config(folder)
+    defaults = load_generation_config(folder)
+    checkpoint = open_checkpoint(folder, config)
+    emit(Loading("reading the tokenizer"))
+    tokenizer = Tokenizer(folder)
+    if tokenizer.vocab_size > config.vocab_size:
+        counts = f"{tokenizer.vocab_size} tokens, the model {config.vocab_size}"
+        raise UsageError(f"{folder}: its tokenizer has {counts}: download the model again")
+
+    memory = available_memory()
+    format = choose_format(options.quant, checkpoint.byte_count // 2, memory)
+    context = choose_context(options.context, config, memory)
+    backend = _cpu_backend(options.threads, emit)
+
+    # After the kernels: these import numba.
+    from kestrel_engine.model import Model
+    from kestrel_engine.weights import load_weights
+
+    weights = load_weights(
+        checkpoint, config, format, backend.pack, _progress(f"packing weights as {format}", emit)
+    )
+    model = Model(config, weights, backend, context)
+    head = make_draft_head(model, options.draft_vocab, tokenizer.special_ids) if config.has_mtp else None
+    session = Session(model, tokenizer, head, options.rollback, options.prefill_chunk)
+    return LoadedModel(session, config, tokenizer, defaults, format, "cpu", backend.threads)
+
+
+def _progress(stage: str, emit: Callable[[Event], None]) -> Callable[[float], None]:
+    """Reports a fraction, at most once per percent."""
+    last = [-1]
+
+    def report(fraction: float) -> None:
+        percent = int(100 * fraction)
+        if percent != last[0]:
+            last[0] = percent
+            emit(Loading(stage, fraction))
+
+    return report
+
+
+def _cpu_backend(threads: int | None, emit: Callable[[Event], None]):
+    from kestrel_engine.cpu import runtime
+
+    runtime.prepare(lambda fraction: emit(Loading("compiling kernels (first start only)", fraction)))
+    from kestrel_engine.cpu.backend import CpuBackend
+
+    backend = CpuBackend(threads or runtime.physical_cores())
+    backend.activate()
+    return backend

@@ -1,0 +1,226 @@
+"""A chat's model state across turns, and the answering of one turn.
+
+The state is reused as far as the new prompt repeats the tokens it has consumed. A recurrent state cannot be
+cut, so snapshots are taken where the next turn's prompt will probably part from this one; they are always of
+consumed tokens only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kestrel_engine.answer import Answer
+from kestrel_engine.drafter import Drafter, DraftHead, FirstHit, LookupDrafter, MtpDrafter
+from kestrel_engine.errors import KestrelError
+from kestrel_engine.events import Event, Notice, Prefill, Round, Token, TurnEnded, TurnStarted
+from kestrel_engine.governor import Governor
+from kestrel_engine.model import Model
+from kestrel_engine.options import MAX_DRAFT, DraftLength, SamplingOptions
+from kestrel_engine.rollback import make_rollback
+from kestrel_engine.sampling import Sampler
+from kestrel_engine.speculate import RoundResult, run_round
+from kestrel_engine.state import Snapshot, State
+from kestrel_engine.tokenizer import Tokenizer
+
+SNAPSHOT_LIMIT = 16
+SNAPSHOT_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What to answer. `boundary`: tokens of the prompt that a later turn will probably repeat."""
+
+    prompt: Sequence[int]
+    sampling: SamplingOptions
+    max_tokens: int = 1024
+    stop: Sequence[str] = ()
+    drafter: str = "auto"
+    boundary: int = 0
+
+
+class Session:
+    """`draft_length` may be changed at any time, from any thread; the next round follows it."""
+
+    def __init__(
+        self,
+        model: Model,
+        tokenizer: Tokenizer,
+        draft_head: DraftHead | None,
+        rollback: str = "cursor",
+        prefill_chunk: int = 64,
+    ):
+        self.model, self.tokenizer, self.prefill_chunk = model, tokenizer, prefill_chunk
+        self.state: State = model.new_state()
+        self.draft_length: DraftLength = "auto"
+        self.governor = Governor()
+        self.rollback = make_rollback(rollback)
+        self.drafters: dict[str, Drafter] = {"lookup": LookupDrafter()}
+        if draft_head is not None:
+            self.drafters["mtp"] = MtpDrafter(model, draft_head)
+        self._snapshots: list[Snapshot] = []
+
+    def answer(self, turn: Turn, emit: Callable[[Event], None], cancelled: Callable[[], bool]) -> TurnEnded:
+        """Consume the prompt and generate; events go to `emit`, the end of the turn is returned.
+
+        Raises KestrelError when the prompt is empty or does not fit into the context. Whatever is raised, the
+        session can take another turn.
+        """
+        prompt = [int(token) for token in turn.prompt]
+        self._check_prompt(prompt)
+        start = time.perf_counter()
+        reused = self._reuse(prompt[:-1])
+        emit(TurnStarted(len(prompt), reused, turn.sampling.seed))
+        answer = Answer(self.tokenizer, self.model.config.eos_token_ids, turn.stop, turn.max_tokens)
+        finished = self._prefill(prompt[:-1], turn.boundary, emit, cancelled)
+        prefilled = time.perf_counter()
+        if finished:
+            self._generate(turn, prompt, answer, emit, cancelled)
+        else:
+            answer.cancel()
+        return TurnEnded(
+            finish_reason=answer.finish_reason,
+            text=answer.text,
+            tokens=answer.count,
+            prompt_tokens=len(prompt),
+            prefill_ms=1e3 * (prefilled - start),
+            decode_ms=1e3 * (time.perf_counter() - prefilled),
+            seed=turn.sampling.seed,
+        )
+
+    # --- the prompt ----------------------------------------------------------------------------------------
+
+    def _check_prompt(self, prompt: Sequence[int]) -> None:
+        if not prompt:
+            raise KestrelError("the prompt is empty: type something")
+        limit = self.state.capacity
+        if len(prompt) >= limit:
+            advice = "shorten it, start a new chat, or raise --context"
+            raise KestrelError(f"the prompt has {len(prompt)} tokens and the context holds {limit}: {advice}")
+        outside = next((t for t in prompt if not 0 <= t < self.model.config.vocab_size), None)
+        if outside is not None:
+            raise KestrelError(
+                f"token {outside} is not in the model's vocabulary: the tokenizer is another model's"
+            )
+
+    def _reuse(self, wanted: list[int]) -> int:
+        """Bring the state to the longest prefix of `wanted` that it can have; returns its length."""
+        held = self.state.tokens
+        common = next((n for n, (a, b) in enumerate(zip(held, wanted, strict=False)) if a != b), None)
+        common = min(len(held), len(wanted)) if common is None else common
+        if not (self.state.usable and common == len(held)):
+            self._snapshots = [s for s in self._snapshots if s.length <= common]
+            if self._snapshots:
+                self.state.restore(self._snapshots[-1])
+            else:
+                self.state = self.model.new_state()
+        for drafter in self.drafters.values():
+            drafter.reset()
+        return self.state.length
+
+    def _prefill(self, wanted: list[int], boundary: int, emit, cancelled) -> bool:
+        """Consume the rest of `wanted` in chunks, with a snapshot at the boundary; False when cancelled."""
+        reused = self.state.length
+        boundary = min(boundary, len(wanted))
+        emit(Prefill(reused, len(wanted), reused))
+        while self.state.length < len(wanted):
+            if cancelled():
+                return False
+            start = self.state.length
+            end = min(start + self.prefill_chunk, len(wanted))
+            if start < boundary < end:
+                end = boundary
+            self.model.forward(self.state, wanted[start:end], end - start)
+            if end == boundary:
+                self._take_snapshot()
+            emit(Prefill(end, len(wanted), reused))
+        return not cancelled()
+
+    def _take_snapshot(self) -> None:
+        snapshot = self.state.snapshot()
+        self._snapshots = [s for s in self._snapshots if s.length < snapshot.length] + [snapshot]
+        budget = max(1, min(SNAPSHOT_LIMIT, SNAPSHOT_BYTES // max(snapshot.bytes, 1)))
+        del self._snapshots[:-budget]
+
+    # --- the answer ----------------------------------------------------------------------------------------
+
+    def _generate(self, turn: Turn, prompt: list[int], answer: Answer, emit, cancelled) -> None:
+        sampler = Sampler(turn.sampling, self.model.backend, prompt)
+        drafter = self._drafter(turn.drafter)
+        next_token, index = prompt[-1], 0
+        while answer.finish_reason is None:
+            if cancelled():
+                self._release_cancelled(answer, index, emit)
+                return
+            room = self.state.capacity - self.state.length - 1
+            if room < 0:
+                emit(Notice(f"the context of {self.state.capacity} tokens is full: start a new chat"))
+                answer.finish_reason = "length"
+                return
+            length, reason = self._choose_length(min(room, answer.remaining - 1))
+            result = run_round(
+                self.model, self.state, next_token, length, drafter, self.rollback, sampler, answer.stops_at
+            )
+            if self.draft_length == "auto":
+                milliseconds = result.draft_ms + result.verify_ms + result.replay_ms
+                self.governor.record(len(result.drafts), result.accepted, milliseconds)
+            self._emit_round(index, result, reason, answer, emit)
+            next_token, index = result.tokens[-1].id, index + 1
+
+    def _drafter(self, name: str) -> FirstHit:
+        if name == "auto":
+            chosen = [self.drafters[key] for key in ("lookup", "mtp") if key in self.drafters]
+        elif name in self.drafters:
+            chosen = [self.drafters[name]]
+        else:
+            raise KestrelError("this model has no MTP head: use --drafter lookup or --speculate off")
+        return FirstHit(chosen)
+
+    def _choose_length(self, limit: int) -> tuple[int, str]:
+        wanted = self.draft_length
+        limit = max(0, min(limit, MAX_DRAFT))
+        if wanted == "auto":
+            return self.governor.choose(limit)
+        if wanted == 0:
+            return 0, "speculation is off"
+        if limit < wanted:
+            return limit, "end of the answer or context near"
+        return wanted, "fixed"
+
+    def _emit_round(self, index: int, result: RoundResult, reason: str, answer: Answer, emit) -> None:
+        first = self.state.length + 1 - (len(result.tokens) - 1)
+        drafted_kind = "accepted" if result.accepted == len(result.drafts) else "replayed"
+        answer.describe(
+            [
+                Token(
+                    id=token.id,
+                    text="",
+                    kind="own" if token.draft_index is None else drafted_kind,
+                    position=first + offset,
+                    round=index,
+                    draft_index=token.draft_index,
+                    logprob=token.logprob,
+                )
+                for offset, token in enumerate(result.tokens)
+            ]
+        )
+        emit(
+            Round(
+                index=index,
+                tokens=answer.release(),
+                drafted=len(result.drafts),
+                accepted=result.accepted,
+                drafter=result.drafter,
+                rejected=result.rejected,
+                draft_ms=result.draft_ms,
+                verify_ms=result.verify_ms,
+                replay_ms=result.replay_ms,
+                reason=reason,
+            )
+        )
+
+    def _release_cancelled(self, answer: Answer, index: int, emit) -> None:
+        tokens = answer.cancel()
+        if tokens:
+            emit(Round(index, tokens, 0, 0, "none", (), 0.0, 0.0, 0.0, "stopped"))

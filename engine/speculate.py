@@ -1,0 +1,93 @@
+"""One round: draft, verify, accept, commit (docs/design.md §3). Plain decoding is a round with no drafts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kestrel_engine.drafter import FirstHit
+from kestrel_engine.model import Model
+from kestrel_engine.rollback import Rollback
+from kestrel_engine.sampling import Sampler
+from kestrel_engine.state import State
+
+Stop = Callable[[int], bool]
+"""Told each emitted token in order; True when the answer ends with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmittedToken:
+    id: int
+    draft_index: int | None
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoundResult:
+    """`tokens` were emitted; the last of them is certain and not yet consumed. Times in milliseconds."""
+
+    tokens: list[EmittedToken]
+    drafts: list[int]
+    accepted: int
+    """Drafts that were right, whether or not the answer ended before them."""
+    drafter: str
+    stopped: bool
+    draft_ms: float
+    verify_ms: float
+    replay_ms: float
+
+    @property
+    def rejected(self) -> tuple[int, ...]:
+        return tuple(self.drafts[self.accepted :])
+
+
+def run_round(
+    model: Model,
+    state: State,
+    next_token: int,
+    draft_length: int,
+    drafter: FirstHit,
+    rollback: Rollback,
+    sampler: Sampler,
+    stop: Stop,
+) -> RoundResult:
+    """Consume `next_token`, verify up to `draft_length` drafts behind it, and emit what the model says.
+
+    `state` ends where plain decoding of the same emitted tokens would have left it: everything emitted before
+    the last token is consumed. When something raises, the state is unusable or still before the round.
+    """
+    start = time.perf_counter()
+    rollback.seconds = 0.0
+    drafts = drafter.draft(state, next_token, draft_length, sampler) if draft_length else []
+    drafted = time.perf_counter()
+
+    position = state.length  # of next_token
+    hidden = rollback.verify(model, state, [next_token, *drafts])
+    logits = model.logits(hidden)  # [1 + len(drafts), V]
+    chosen = [sampler.sample(logits[0], position + 1)]
+    while len(chosen) <= len(drafts) and chosen[-1] == drafts[len(chosen) - 1]:
+        chosen.append(sampler.sample(logits[len(chosen)], position + 1 + len(chosen), chosen))
+    accepted = len(chosen) - 1
+
+    tokens, stopped = [], False
+    for index, token in enumerate(chosen):
+        draft_index = index if index < accepted else None
+        tokens.append(EmittedToken(token, draft_index, sampler.logprob(logits[index], token)))
+        sampler.emit(token)
+        if stop(token):
+            stopped = True
+            break
+    rollback.settle(model, state, len(tokens) - 1)
+    finished = time.perf_counter()
+    replay_ms = 1e3 * rollback.seconds
+    return RoundResult(
+        tokens=tokens,
+        drafts=drafts,
+        accepted=accepted,
+        drafter=drafter.last if drafts else "none",
+        stopped=stopped,
+        draft_ms=1e3 * (drafted - start),
+        verify_ms=1e3 * (finished - drafted) - replay_ms,
+        replay_ms=replay_ms,
+    )

@@ -1,0 +1,195 @@
+"""Saved chats: finding them, reading their journals, and showing them as text."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kestrel_engine.errors import UsageError
+
+from kestrel_tui.journal import VERSION
+from kestrel_tui.reasoning import split_reasoning
+from kestrel_tui.sanitize import one_line
+
+
+@dataclass(slots=True)
+class Turn:
+    """A question and what came back."""
+
+    question: str
+    tokens: list[tuple[int, str, str]] = field(default_factory=list)
+    """(id, text, kind) of each token of the answer."""
+    finish_reason: str | None = None
+    """None: the answer was cut off, its process died."""
+    message: str = ""
+    """Why it failed, when `finish_reason` is "error"."""
+    reasoning_open: bool = False
+    """Whether the prompt ended inside a `<think>`, so that the text begins with reasoning."""
+
+    @property
+    def text(self) -> str:
+        return "".join(text for _, text, _ in self.tokens)
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """(reasoning, answer)"""
+        return split_reasoning(self.text, self.reasoning_open)
+
+    def messages(self) -> list[dict]:
+        """The turn for the model: nothing if it was never answered."""
+        if not self.tokens:
+            return []
+        reasoning, answer = self.parts
+        reply = {"role": "assistant", "content": answer}
+        return [{"role": "user", "content": self.question}, reply | _reasoning(reasoning)]
+
+
+def _reasoning(text: str) -> dict:
+    return {"reasoning_content": text} if text else {}
+
+
+def _optional_text(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+@dataclass(slots=True)
+class Chat:
+    """A chat in memory, saved or not."""
+
+    id: str = ""
+    created: str = ""
+    model: str | None = None
+    """As given on the command line; None is the bundled model."""
+    system: str | None = None
+    turns: list[Turn] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    """What was wrong with the file, one line each."""
+
+    def messages(self) -> list[dict]:
+        """The chat so far for the model; reasoning stands apart from the answers' text."""
+        start = [{"role": "system", "content": self.system}] if self.system else []
+        return start + [message for turn in self.turns for message in turn.messages()]
+
+    def apply(self, line: dict) -> None:
+        """Take in a line of a journal. Raises ValueError, KeyError, TypeError or IndexError for a bad one."""
+        match line["type"]:
+            case "chat":
+                if line["version"] > VERSION:
+                    raise ValueError("written by a newer kestrel-chat")
+                self.created = str(line["created"])
+                self.model, self.system = _optional_text(line["model"]), _optional_text(line["system"])
+            case "system":
+                self.system = _optional_text(line["text"])
+            case "user":
+                self.turns.append(Turn(str(line["text"])))
+            case "answer":
+                self.turns[-1].reasoning_open = bool(line["reasoning"])
+            case "tokens":
+                rows = [(int(number), str(text), str(kind)) for number, text, kind in line["tokens"]]
+                self.turns[-1].tokens += rows
+            case "end":
+                self.turns[-1].finish_reason = str(line["finish_reason"])
+                self.turns[-1].message = str(line.get("message", ""))
+            case "undo":
+                self.turns.pop()
+
+
+def read_chat(path: Path) -> Chat:
+    """Read a journal. Lines that cannot be read are skipped and noted. Raises UsageError."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise UsageError(f"chat {path.stem} cannot be read ({error.strerror}): {path}") from None
+    chat = Chat(id=path.stem)
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            chat.apply(json.loads(line))
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+            place = "the last line was cut short" if number == len(lines) else f"line {number} is damaged"
+            chat.notices.append(f"chat {chat.id}: {place} and is skipped")
+    return chat
+
+
+class ChatStore:
+    """The folder of saved chats."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def newest_first(self) -> list[Path]:
+        """The chats' files, the one written to last first. Raises UsageError if the folder cannot be read."""
+        try:
+            files = [path for path in self._folder.iterdir() if path.suffix == ".jsonl"]
+            return sorted(files, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise UsageError(f"{self._folder}: {error.strerror}: make it a readable folder") from None
+
+    def latest(self) -> Path:
+        files = self.newest_first()
+        if not files:
+            raise UsageError("no chat is saved yet: start one without --continue")
+        return files[0]
+
+    def find(self, prefix: str) -> Path:
+        """The one chat whose id begins with `prefix`. Raises UsageError."""
+        matches = [path for path in self.newest_first() if path.stem.startswith(prefix)]
+        exact = [path for path in matches if path.stem == prefix]
+        if len(exact or matches) == 1:
+            return (exact or matches)[0]
+        if matches:
+            few = ", ".join(path.stem for path in matches[:4]) + (", …" if len(matches) > 4 else "")
+            raise UsageError(f"{prefix!r} is the beginning of {len(matches)} chats ({few}): write more of it")
+        raise UsageError(f"no saved chat begins with {prefix!r}: kestrel-chat --list shows them")
+
+
+def list_lines(store: ChatStore, notices: list[str]) -> Iterator[str]:
+    """A line for each saved chat, newest first: id, date, turns, first words."""
+    for path in store.newest_first():
+        try:
+            chat = read_chat(path)
+        except UsageError as error:
+            notices.append(str(error))
+            continue
+        words = one_line(chat.turns[0].question) if chat.turns else ""
+        words = words if len(words) <= 60 else words[:59] + "…"
+        turns = f"{len(chat.turns)} turn" + ("" if len(chat.turns) == 1 else "s")
+        yield f"{chat.id}  {local_time(chat.created):16}  {turns:>9}  {words}".rstrip()
+
+
+def local_time(stamp: str) -> str:
+    """An ISO 8601 time as "2026-11-30 17:05" on the local clock; as it is when it cannot be read."""
+    try:
+        return datetime.datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return one_line(stamp)[:16]
+
+
+_ENDINGS = {None: "cut off", "cancelled": "stopped", "length": "length limit reached"}
+
+
+def as_markdown(chat: Chat) -> str:
+    """A chat to read, mail or file: a heading for each voice, reasoning as a quotation."""
+    blocks = [f"# Chat {chat.id}", f"{local_time(chat.created)}, model {chat.model or 'kestrel-nano'}"]
+    if chat.system:
+        blocks += ["## System", chat.system]
+    for turn in chat.turns:
+        reasoning, answer = turn.parts
+        blocks += ["## User", turn.question, "## Assistant"]
+        if reasoning:
+            blocks.append("\n".join(f"> {line}".rstrip() for line in reasoning.splitlines()))
+        if answer:
+            blocks.append(answer)
+        if turn.finish_reason == "error":
+            blocks.append(f"*(failed: {turn.message})*")
+        elif turn.finish_reason in _ENDINGS:
+            blocks.append(f"*({_ENDINGS[turn.finish_reason]})*")
+    return "\n\n".join(block.rstrip("\n") for block in blocks) + "\n"

@@ -1,0 +1,129 @@
+"""The slash commands of the plain chat."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kestrel_engine.errors import KestrelError
+
+from kestrel_tui.chats import Chat
+from kestrel_tui.settings import parse_speculate
+from kestrel_tui.streams import complain, say
+
+if TYPE_CHECKING:
+    from kestrel_tui.plain import PlainChat
+
+_HELP = '''\
+/help               this list
+/new                start a new chat (the old one stays saved)
+/retry              withdraw the last answer and ask again
+/undo               withdraw the last question and its answer
+/system [TEXT]      set the system message from now on; without TEXT, remove it
+/think on|off|auto  reasoning before the answer
+/speculate auto|off|1..8   draft length; the text stays the same
+/stats              figures of the last answer
+/quit               end (also ctrl+d, or ctrl+c twice)
+ctrl+c stops an answer and keeps what is there. A line that ends in \\ goes on in the next one;
+""" begins and ends a block of lines. Put a space before a message that begins with a slash.'''
+
+
+def is_command(message: str) -> bool:
+    """Whether `message` is one line that begins with a slash and a word of letters ("/etc/x" is text)."""
+    return message.startswith("/") and "\n" not in message and message[1:].split(" ")[0].isalpha()
+
+
+class Commands:
+    """Runs slash commands on a chat."""
+
+    def __init__(self, plain: PlainChat) -> None:
+        self._plain = plain
+        self._actions: dict[str, Callable[[str], None]] = {
+            "help": self._help,
+            "new": self._new,
+            "retry": self._retry,
+            "undo": self._undo,
+            "system": self._system,
+            "think": self._think,
+            "speculate": self._speculate,
+            "stats": self._stats,
+        }
+
+    def run(self, message: str) -> bool:
+        """Do what `message` says; False ends the chat."""
+        name, _, argument = message[1:].partition(" ")
+        if name in ("quit", "exit"):
+            return False
+        action = self._actions.get(name)
+        if action is None:
+            complain(
+                f"unknown command /{name}: /help lists them; put a space before a message that begins with /"
+            )
+        else:
+            try:
+                action(argument.strip())
+            except KestrelError as error:
+                complain(str(error))
+        return True
+
+    def _help(self, _: str) -> None:
+        for line in _HELP.splitlines():
+            say(line)
+
+    def _new(self, _: str) -> None:
+        old = self._plain.chat
+        self._plain.chat = Chat(model=old.model, system=old.system)
+        self._plain.journal.begin(old.model, old.system)
+        say("(a new chat)")
+
+    def _retry(self, _: str) -> None:
+        question = self._withdraw()
+        if question is not None:
+            self._plain.ask(question)
+
+    def _undo(self, _: str) -> None:
+        if self._withdraw() is not None:
+            say("(the last turn is withdrawn)")
+
+    def _withdraw(self) -> str | None:
+        """Take the last turn back; its question."""
+        if not self._plain.chat.turns:
+            say("(nothing was asked yet)")
+            return None
+        self._plain.journal.undo()
+        return self._plain.chat.turns.pop().question
+
+    def _system(self, text: str) -> None:
+        self._plain.chat.system = text or None
+        self._plain.journal.system(text or None)
+        say("(system message set)" if text else "(no system message)")
+
+    def _think(self, choice: str) -> None:
+        choices = {"on": True, "off": False, "auto": None}
+        if choice not in choices:
+            complain(f"/think {choice}: use on, off or auto")
+            return
+        self._change(think=choices[choice])
+        say(f"(reasoning: {choice})")
+
+    def _speculate(self, choice: str) -> None:
+        try:
+            length = parse_speculate(choice)
+        except ValueError as error:
+            complain(f"/speculate {choice}: {error}")
+            return
+        self._change(speculate=length)
+        say(f"(drafts a round: {'off' if length == 0 else length})")
+
+    def _stats(self, _: str) -> None:
+        stats = self._plain.last_stats
+        if stats is None:
+            say("(no answer yet)")
+            return
+        for name, value in stats.as_dict().items():
+            shown = [round(item, 3) for item in value] if isinstance(value, list) else round(value, 3)
+            say(f"{name.replace('_', ' ')}: {shown}")
+
+    def _change(self, **values: object) -> None:
+        self._plain.settings = dataclasses.replace(self._plain.settings, **values)

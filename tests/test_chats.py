@@ -1,0 +1,322 @@
+"""Saved chats: written as they happen, read back whatever happened to them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from fake_engine import FakeEngine, isolate
+from kestrel_engine.errors import UsageError
+from kestrel_engine.events import Token
+from terminal import run_chat, start_chat
+
+from kestrel_tui import journal as journal_module
+from kestrel_tui.chats import ChatStore, read_chat
+from kestrel_tui.cli import main
+from kestrel_tui.journal import Journal
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    for name, value in isolate({}, tmp_path).items():
+        monkeypatch.setenv(name, value)
+    return tmp_path
+
+
+def chat_files(home: Path) -> list[Path]:
+    return sorted((home / "data" / "kestrel" / "chats").glob("*.jsonl"))
+
+
+def a_token(text: str, kind: str = "own") -> Token:
+    return Token(5, text, kind, 0, 0, None, -1.0)
+
+
+def ask(*arguments: str) -> None:
+    assert main(["-q", *arguments], FakeEngine) == 0
+
+
+def a_chat(home: Path, *questions: str) -> Path:
+    """Have a chat; its file."""
+    before = set(chat_files(home))
+    ask("-p", questions[0])
+    for question in questions[1:]:
+        ask("--continue", "-p", question)
+    return (set(chat_files(home)) - before).pop()
+
+
+def test_a_journal_reads_back_as_the_chat_it_was(home: Path) -> None:
+    notices: list[str] = []
+    journal = Journal(notices.append, home)
+    journal.begin(model="folder", system="Be brief.")
+    journal.user("first\nline 日本")
+    journal.answer(seed=3, prompt_tokens=9, reasoning=True)
+    journal.tokens([a_token("hm"), a_token("</think>", "accepted")])
+    journal.tokens([a_token("\n\nYes", "replayed")])
+    journal.end("stop", stats={"rounds": 2})
+    journal.user("withdrawn")
+    journal.end("error", "no room")
+    journal.undo()
+    journal.system("Be long.")
+    journal.user("second")
+    journal.close()
+    [path] = home.glob("*.jsonl")
+    chat = read_chat(path)
+    assert (chat.id, chat.model, chat.system, chat.notices) == (path.stem, "folder", "Be long.", [])
+    assert [turn.question for turn in chat.turns] == ["first\nline 日本", "second"]
+    first, second = chat.turns
+    assert first.tokens == [(5, "hm", "own"), (5, "</think>", "accepted"), (5, "\n\nYes", "replayed")]
+    assert (first.finish_reason, first.parts) == ("stop", ("hm", "Yes"))
+    assert second.finish_reason is None
+    # A question without an answer is kept, but the model does not see it.
+    assert chat.messages() == [
+        {"role": "system", "content": "Be long."},
+        {"role": "user", "content": "first\nline 日本"},
+        {"role": "assistant", "content": "Yes", "reasoning_content": "hm"},
+    ]
+    assert notices == []
+
+
+def test_files_are_private(home: Path) -> None:
+    path = a_chat(home, "hello")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_nothing_appears_before_the_first_question(home: Path) -> None:
+    done = run_chat(home, "--plain", stdin=b"/help\n/new\n/quit\n")
+    assert done.returncode == 0 and chat_files(home) == []
+
+
+def test_no_save_writes_nothing(home: Path) -> None:
+    path = a_chat(home, "hello")
+    before = path.read_bytes()
+    ask("--no-save", "-p", "x")
+    ask("--no-save", "--continue", "-p", "more")
+    assert FakeEngine.made.submits[0].messages[0]["content"] == "hello"
+    assert chat_files(home) == [path] and path.read_bytes() == before
+
+
+def test_kill_9_in_mid_answer_loses_nothing_shown(home: Path) -> None:
+    process = start_chat(home, "-p", "slow question")
+    shown = b""
+    while b"word9" not in shown:
+        shown += os.read(process.stdout.fileno(), 1000)
+    process.send_signal(signal.SIGKILL)
+    shown += process.stdout.read()
+    process.communicate()
+    [path] = chat_files(home)
+    turn = read_chat(path).turns[0]
+    assert (turn.question, turn.finish_reason) == ("slow question", None)
+    assert turn.text.startswith(shown.decode()) and "word9" in turn.text
+    ask("--continue", "-p", "go on")
+    assert FakeEngine.made.submits[0].messages[1] == {"role": "assistant", "content": turn.text}
+
+
+def test_the_question_is_saved_before_the_answer_begins(home: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        interrupted = Journal(print, home)
+        interrupted.begin(None, None)
+        interrupted.user("asked")
+        raise KeyboardInterrupt
+    [path] = home.glob("*.jsonl")
+    assert [turn.question for turn in read_chat(path).turns] == ["asked"]
+
+
+@pytest.mark.parametrize("cut", [1, 5, 30])
+def test_a_last_line_cut_short_is_skipped_with_a_notice_and_repaired(
+    home: Path, cut: int, capsys: pytest.CaptureFixture
+) -> None:
+    path = a_chat(home, "first", "second")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-cut] if cut > 1 else whole + b'{"type":"us')
+    ask("--continue", "-p", "third")
+    assert "the last line was cut short and is skipped" in capsys.readouterr().err
+    chat = read_chat(path)
+    assert chat.notices == []
+    assert [turn.question for turn in chat.turns] == ["first", "second", "third"]
+
+
+def test_a_last_line_without_its_line_end_is_kept(home: Path) -> None:
+    path = a_chat(home, "first")
+    path.write_bytes(path.read_bytes().rstrip(b"\n"))
+    ask("--continue", "-p", "second")
+    chat = read_chat(path)
+    assert (len(chat.turns), chat.turns[0].finish_reason, chat.notices) == (2, "stop", [])
+
+
+DAMAGE = [
+    b"not json",
+    b"[]",
+    b"{}",
+    b"3",
+    b"\xff\xfe",
+    b'{"type":"tokens","tokens":[[1]]}',
+    b'{"type":"chat","version":99,"created":"","model":null,"system":null}',
+    b'{"type":"chat","version":1,"created":"","model":7,"system":null}',
+    b'{"type":"user"}',
+    b"[" * 100000,
+]
+
+
+@pytest.mark.parametrize("line", DAMAGE)
+def test_a_damaged_line_is_skipped_with_a_notice(home: Path, line: bytes) -> None:
+    path = a_chat(home, "first", "second")
+    lines = path.read_bytes().split(b"\n")
+    path.write_bytes(b"\n".join([*lines[:2], line, *lines[2:]]))
+    chat = read_chat(path)
+    assert chat.notices == [f"chat {chat.id}: line 3 is damaged and is skipped"]
+    assert [turn.text for turn in chat.turns] == ["You said: first", "You said: second"]
+
+
+def test_lines_of_an_unknown_type_are_left_alone(home: Path) -> None:
+    path = a_chat(home, "first")
+    path.write_bytes(path.read_bytes() + b'{"type":"title","text":"On birds"}\n')
+    assert read_chat(path).notices == []
+
+
+def test_list_is_newest_first_and_the_same_in_a_pipe(home: Path) -> None:
+    older = a_chat(home, "one\nline\x1b[31m")
+    os.utime(older, (1, 1))
+    newer = a_chat(home, "other", "more")
+    done = run_chat(home, "--list")
+    lines = done.stdout.decode().splitlines()
+    assert (done.returncode, done.stderr, len(lines)) == (0, b"", 2)
+    assert lines[0].split()[0] == newer.stem and "2 turns  other" in lines[0]
+    assert lines[1].split()[0] == older.stem and "1 turn  one line␛[31m" in lines[1]
+    assert lines[0].split()[1] == time.strftime("%Y-%m-%d")
+
+
+def test_list_without_chats(capsys: pytest.CaptureFixture) -> None:
+    assert main(["--list"]) == 0
+    assert capsys.readouterr() == ("", "No chat is saved yet.\n")
+
+
+def test_list_leaves_out_what_cannot_be_read(home: Path, capsys: pytest.CaptureFixture) -> None:
+    a_chat(home, "fine")
+    (home / "data/kestrel/chats/folder.jsonl").mkdir()
+    (home / "data/kestrel/chats/empty.jsonl").touch()
+    capsys.readouterr()
+    assert main(["--list"]) == 0
+    captured = capsys.readouterr()
+    assert "fine" in captured.out and "empty" in captured.out
+    assert captured.err.count("\n") == 1 and "folder" in captured.err
+
+
+def test_show_is_markdown(home: Path, capsys: pytest.CaptureFixture) -> None:
+    ask("-p", "think", "--system", "Be kind.")
+    ask("--continue", "-p", "escape")
+    [path] = chat_files(home)
+    capsys.readouterr()
+    assert main(["--show", path.stem[:5]]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"# Chat {path.stem}\n\n{time.strftime('%Y-')}")
+    assert (
+        "\n## System\n\nBe kind.\n\n## User\n\nthink\n\n## Assistant\n\n> I wonder\n\nThe answer\n\n## User\n"
+        in out
+    )
+    assert "\x1b[2J" in out  # a pipe gets the text as it is
+
+
+def test_show_says_how_an_answer_ended(home: Path, capsys: pytest.CaptureFixture) -> None:
+    ask("-p", "one two three", "--max-tokens", "2")
+    assert main(["-p", "fail", "--continue"], FakeEngine) == 1
+    capsys.readouterr()
+    assert main(["--show", chat_files(home)[0].stem]) == 0
+    out = capsys.readouterr().out
+    assert "*(length limit reached)*" in out and "*(failed: the prompt is longer" in out
+
+
+def test_an_id_is_a_unique_beginning(home: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "chats"
+    folder.mkdir()
+    for name in ("abc1", "abd2", "abc12"):
+        (folder / f"{name}.jsonl").touch()
+    store = ChatStore(folder)
+    assert store.find("abd").stem == "abd2"
+    assert store.find("abc1").stem == "abc1"  # exact wins
+    with pytest.raises(UsageError, match="beginning of 2 chats"):
+        store.find("abc")
+    for unknown in ("x", "../chats/abd2", "*"):
+        with pytest.raises(UsageError, match="no saved chat begins with"):
+            store.find(unknown)
+
+
+def test_a_chat_goes_on_with_its_model_unless_another_is_named(home: Path) -> None:
+    (home / "model").mkdir()
+    ask(str(home / "model"), "-p", "x")
+    ask("--continue", "-p", "y")
+    assert FakeEngine.made.options.model == str(home / "model")
+    ask("other", "--continue", "-p", "z")
+    assert FakeEngine.made.options.model == "other"
+
+
+def test_a_folder_is_remembered_by_its_whole_path(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "model").mkdir()
+    monkeypatch.chdir(home)
+    ask("model", "-p", "x")
+    assert read_chat(chat_files(home)[0]).model == str(home / "model")
+
+
+def test_a_read_only_disk_is_one_notice(home: Path, capsys: pytest.CaptureFixture) -> None:
+    (home / "data").write_text("in the way of the folder")
+    assert main(["-q", "-p", "hello"], FakeEngine) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "You said: hello\n"
+    assert captured.err.count("\n") == 1 and "is not saved" in captured.err
+
+
+def test_a_disk_that_fills_up_is_one_notice_and_the_chat_goes_on(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    written = 0
+    real_write = os.write
+
+    def write(file: int, data: bytes) -> int:
+        nonlocal written
+        written += 1
+        if written > 3:
+            raise OSError(28, "No space left on device")
+        return real_write(file, data)
+
+    monkeypatch.setattr(journal_module.os, "write", write)
+    assert main(["-q", "-p", "hello you there and everywhere"], FakeEngine) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "You said: hello you there and everywhere\n"
+    assert captured.err.count("\n") == 1 and "No space left on device" in captured.err
+    monkeypatch.undo()
+
+
+def test_a_really_full_disk(home: Path) -> None:
+    """With a limit of one KiB a file, as the system enforces it."""
+    program = Path(__file__).with_name("fake_engine.py")
+    command = f"ulimit -f 1; {sys.executable} {program} -q -p '{'many words ' * 200}'"
+    done = subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("You said: many words")
+    assert done.stderr.count("\n") == 1 and "is not saved" in done.stderr
+    assert chat_files(home) == [] or read_chat(chat_files(home)[0])
+
+
+def test_a_chat_that_is_open_elsewhere_is_refused(home: Path, capsys: pytest.CaptureFixture) -> None:
+    path = a_chat(home, "hello")
+    other = Journal(print, path.parent)
+    other.resume(path)
+    assert main(["--continue", "-p", "x"], FakeEngine) == 1
+    assert "open in another kestrel-chat" in capsys.readouterr().err
+    other.close()
+    assert main(["--continue", "-p", "x"], FakeEngine) == 0
+
+
+def test_tokens_are_saved_with_their_kinds(home: Path) -> None:
+    path = a_chat(home, "a b c d e f")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["type"] for line in lines][:4] == ["chat", "user", "answer", "tokens"]
+    kinds = [kind for line in lines if line["type"] == "tokens" for _, _, kind in line["tokens"]]
+    assert {"own", "accepted", "replayed"} <= set(kinds)
+    assert lines[-1]["type"] == "end" and lines[-1]["stats"]["rounds"] == 4

@@ -1,0 +1,70 @@
+"""The stats of an answer: the contract's object and the line for people."""
+
+from __future__ import annotations
+
+from kestrel_engine.events import Round, Token, TurnEnded
+
+from kestrel_tui.stats import TurnStats
+
+
+def a_round(drafted: int, accepted: int) -> Round:
+    tokens = tuple(Token(place, "x", "own", place, 0, None, -1.0) for place in range(accepted + 1))
+    return Round(0, tokens, drafted, accepted, "mtp", (), 0.0, 0.0, 0.0, "")
+
+
+def stats_of(*rounds: tuple[int, int]) -> TurnStats:
+    stats = TurnStats(load_ms=7.0)
+    for drafted, accepted in rounds:
+        stats.add(a_round(drafted, accepted))
+    return stats
+
+
+def test_a_draft_counts_as_tested_only_behind_right_ones() -> None:
+    stats = stats_of((3, 3), (3, 1), (3, 0), (1, 1), (0, 0))
+    # Position 0 was tested in four rounds and right in three; position 1 in two; position 2 in one.
+    assert stats.acceptance_by_position == [3 / 4, 1 / 2, 1.0]
+
+
+def test_positions_that_were_never_tested_are_left_out() -> None:
+    assert stats_of((4, 0), (4, 1)).acceptance_by_position == [1 / 2, 0.0]
+
+
+def test_the_histogram_has_a_place_for_every_possible_count() -> None:
+    stats = stats_of((3, 1), (3, 1), (2, 2), (0, 0))
+    assert stats.as_dict()["accepted_histogram"] == [1, 2, 1, 0]
+
+
+def test_totals() -> None:
+    stats = stats_of((3, 3), (3, 0))
+    stats.finish(TurnEnded("stop", "xxxxx", 5, 11, 3.0, 20.0, 42))
+    assert stats.as_dict() == {
+        "load_ms": 7.0,
+        "prefill_ms": 3.0,
+        "decode_ms": 20.0,
+        "ms_per_token": 4.0,
+        "rounds": 2,
+        "drafted": 6,
+        "accepted": 3,
+        "acceptance_rate": 0.5,
+        "tokens_per_round": 2.5,
+        "acceptance_by_position": [0.5, 1.0, 1.0],
+        "accepted_histogram": [1, 0, 0, 1],
+    }
+
+
+def test_an_answer_without_rounds_divides_by_nothing() -> None:
+    stats = stats_of()
+    stats.finish(TurnEnded("cancelled", "", 0, 5, 1.0, 0.0, 3))
+    values = stats.as_dict()
+    assert values["ms_per_token"] == values["acceptance_rate"] == values["tokens_per_round"] == 0
+    assert values["acceptance_by_position"] == values["accepted_histogram"] == []
+    assert "seed 3" in stats.line()
+
+
+def test_the_line_names_speed_acceptance_and_seed() -> None:
+    stats = stats_of((3, 3), (3, 0))
+    stats.finish(TurnEnded("stop", "xxxxx", 5, 1, 3.0, 20.0, 42))
+    assert stats.line() == (
+        "[5 tokens, 4.0 ms each, 2.50 a round, 3 of 6 drafts accepted (by position 0.50 1.00 1.00), "
+        "prompt 1 token in 3 ms, seed 42]"
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
+
 from kestrel_engine.state import DeltaLayer, KVCache
 from kestrel_engine.weights import AttentionWeights, DeltaWeights
 

@@ -12,6 +12,7 @@ from typing import Any
 import jinja2
 from jinja2.ext import Extension
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+
 from kestrel_engine.errors import KestrelError, UsageError
 
 TEMPLATE_FILE = "chat_template.jinja"

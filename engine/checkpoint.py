@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+
 from kestrel_engine.config import ModelConfig
 from kestrel_engine.errors import UsageError
 from kestrel_engine.inventory import EMBEDDING, MTP_PREFIX, OUTPUT_HEAD, expected_tensors

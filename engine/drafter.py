@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+
 from kestrel_engine.model import Model
 from kestrel_engine.sampling import Sampler
 from kestrel_engine.state import State

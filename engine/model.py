@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
+
 from kestrel_engine import numerics
 from kestrel_engine.backend import Backend
 from kestrel_engine.config import ModelConfig

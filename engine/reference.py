@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+
 from kestrel_engine import numerics
 from kestrel_engine.state import KEY_BLOCK, DeltaLayer, KVCache
 from kestrel_engine.weights import DeltaWeights

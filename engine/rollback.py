@@ -12,6 +12,7 @@ import time
 from typing import Protocol
 
 import numpy as np
+
 from kestrel_engine.errors import UsageError
 from kestrel_engine.model import Model
 from kestrel_engine.state import State

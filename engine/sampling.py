@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+
 from kestrel_engine import numerics
 from kestrel_engine.backend import Backend
 from kestrel_engine.options import SamplingOptions

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from kestrel_engine.config import FULL, ModelConfig
 from kestrel_engine.options import MAX_DRAFT
 

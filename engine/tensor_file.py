@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from kestrel_engine.errors import UsageError
 
 LENGTH_BYTES = 8

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import tokenizers
+
 from kestrel_engine.chat_template import ChatTemplate
 from kestrel_engine.errors import UsageError
 

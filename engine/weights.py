@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from kestrel_engine import numerics
 from kestrel_engine.checkpoint import Checkpoint
 from kestrel_engine.config import FULL, ModelConfig

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+
 from kestrel_engine.checkpoint import open_checkpoint
 from kestrel_engine.config import load_config
 from kestrel_engine.cpu.backend import CpuBackend

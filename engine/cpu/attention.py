@@ -7,9 +7,10 @@ position; values are [Hkv, positions, d].
 from __future__ import annotations
 
 import numpy as np
+from numba import njit, prange
+
 from kestrel_engine.cpu.functions import ZERO, exp, inverse_rms, sigmoid
 from kestrel_engine.numerics import HEAD_SEGMENT, SEGMENT
-from numba import njit, prange
 
 KEY_BLOCK = 32
 """Positions in a block of the key cache."""

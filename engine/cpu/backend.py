@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+
 from kestrel_engine.cpu import attention, delta, kernels
 from kestrel_engine.cpu.linear import PackedMatrix, matmul, pack_matrix
 from kestrel_engine.state import DeltaLayer, KVCache

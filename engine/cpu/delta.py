@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit, prange
+
 from kestrel_engine.cpu.functions import ONE, ZERO, exp, sigmoid, softplus, sum_of_squares
 from kestrel_engine.numerics import HEAD_SEGMENT
-from numba import njit, prange
 
 L2_EPS = np.float32(1e-6)
 

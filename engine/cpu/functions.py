@@ -7,9 +7,10 @@ nothing is reassociated and no multiply-add is fused.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
+
 from kestrel_engine import numerics
 from kestrel_engine.cpu.simd import bits_from_float, float_from_bits
-from numba import njit
 
 ZERO, ONE, TWO, HALF = np.float32(0), np.float32(1), np.float32(2), np.float32(0.5)
 LOWEST, HIGHEST = numerics.EXP_LOWEST, numerics.EXP_HIGHEST

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
+
 from kestrel_engine.cpu.functions import HALF, ZERO, exp, inverse_rms, log, sigmoid
 from kestrel_engine.numerics import BLOCK, PHILOX_MULTIPLIERS, PHILOX_ROUNDS, PHILOX_WEYL, SMALLEST_SCALE
-from numba import njit
 
 LEVELS = np.float32(127)
 PHILOX_M0, PHILOX_M1 = PHILOX_MULTIPLIERS

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit, prange, types
+
 from kestrel_engine.cpu.kernels import quantize_rows
 from kestrel_engine.cpu.simd import (
     Q4_BLOCK_BYTES,
@@ -20,7 +22,6 @@ from kestrel_engine.cpu.simd import (
     q8_tile,
 )
 from kestrel_engine.numerics import BLOCK
-from numba import njit, prange, types
 
 PARALLEL_WEIGHTS = 1 << 17
 """Matrices with fewer weights are not worth waking the threads."""

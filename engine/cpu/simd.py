@@ -9,11 +9,12 @@ are exact, so all forms give the same bits.
 from __future__ import annotations
 
 import llvmlite.binding as llvm
-from kestrel_engine.numerics import BLOCK, SEGMENT
 from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
 from numba.core.extending import intrinsic
+
+from kestrel_engine.numerics import BLOCK, SEGMENT
 
 TILE = 16
 """Output rows per tile, one vector lane each."""

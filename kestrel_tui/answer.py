@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Self
 
 from kestrel_engine.events import Event, Failed, Round, TurnEnded, TurnStarted
-
 from kestrel_tui.chats import Chat, Turn
 from kestrel_tui.journal import Journal
 from kestrel_tui.reasoning import starts_with_reasoning

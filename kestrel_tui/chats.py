@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kestrel_engine.errors import UsageError
-
 from kestrel_tui.journal import VERSION
 from kestrel_tui.reasoning import split_reasoning
 from kestrel_tui.sanitize import one_line
@@ -162,7 +161,7 @@ def list_lines(store: ChatStore, notices: list[str]) -> Iterator[str]:
         words = one_line(chat.turns[0].question) if chat.turns else ""
         words = words if len(words) <= 60 else words[:59] + "…"
         turns = f"{len(chat.turns)} turn" + ("" if len(chat.turns) == 1 else "s")
-        yield f"{chat.id}  {local_time(chat.created):16}  {turns:>9}  {words}".rstrip()
+        yield f"{one_line(chat.id)}  {local_time(chat.created):16}  {turns:>9}  {words}".rstrip()
 
 
 def local_time(stamp: str) -> str:

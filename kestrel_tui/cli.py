@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kestrel_engine.errors import KestrelError, UsageError
-
 from kestrel_tui import arguments, streams
 from kestrel_tui.sanitize import clean_input, one_line
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kestrel_engine.errors import KestrelError
-
 from kestrel_tui.chats import Chat
 from kestrel_tui.settings import parse_speculate
 from kestrel_tui.streams import complain, say

@@ -23,7 +23,6 @@ from pathlib import Path
 
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.events import Token
-
 from kestrel_tui.paths import make_private_folder
 
 VERSION = 1

@@ -20,7 +20,6 @@ from kestrel_engine.events import (
     TurnEnded,
     TurnStarted,
 )
-
 from kestrel_tui.answer import Answer
 from kestrel_tui.chats import Chat
 from kestrel_tui.client import Client, EngineFactory, failure

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 
 from kestrel_engine.events import Event, Failed, Notice, Ready, Round, TurnStarted
-
 from kestrel_tui.answer import Answer
 from kestrel_tui.chats import Chat, Turn
 from kestrel_tui.client import Client, EngineFactory, failure
@@ -101,6 +100,8 @@ class PlainChat:
             threads = f"{ready.threads} thread" + ("" if ready.threads == 1 else "s")
             engine = f"{ready.format}, {ready.device}, {threads}, context {ready.context}"
             say(f"{ready.model} ({engine}). /help lists the commands.")
+            if not ready.speculation_possible:
+                say("(this model has no draft head: only text that repeats is drafted)")
         self.recall()
         if self.chat.turns and not self.chat.turns[-1].tokens:
             say("(the last question has no answer yet: /retry asks it again)")

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 
 from kestrel_engine.events import Event, Loading, Notice
-
 from kestrel_tui.streams import complain, is_terminal, say
 
 _QUIET_SECONDS = 1.0

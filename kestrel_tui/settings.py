@@ -14,7 +14,6 @@ from typing import Any
 from kestrel_engine.errors import UsageError
 from kestrel_engine.events import Submit
 from kestrel_engine.options import EngineOptions, SamplingOptions, SpeculationOptions
-
 from kestrel_tui.sanitize import clean_input
 
 

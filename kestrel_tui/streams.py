@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from kestrel_engine.errors import KestrelError
-
 from kestrel_tui.sanitize import for_terminal, one_line
 
 _PATIENCE = 2.0

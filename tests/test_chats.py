@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from fake_engine import FakeEngine, isolate
-from kestrel_engine.errors import UsageError
-from kestrel_engine.events import Token
 from terminal import run_chat, start_chat
 
+from kestrel_engine.errors import UsageError
+from kestrel_engine.events import Token
 from kestrel_tui import journal as journal_module
 from kestrel_tui.chats import ChatStore, read_chat
 from kestrel_tui.cli import main

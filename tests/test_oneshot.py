@@ -110,6 +110,7 @@ def test_an_impossible_token_has_no_number(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
     import fake_engine
+
     from kestrel_engine.events import Round, Token
 
     token = Token(1, "x", "own", 0, 0, None, float("-inf"))

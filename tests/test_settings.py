@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from kestrel_engine.errors import UsageError
 from kestrel_engine.options import SamplingOptions
-
 from kestrel_tui import arguments
 from kestrel_tui.settings import NAMES, Settings, resolve
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kestrel_engine.events import Round, Token, TurnEnded
-
 from kestrel_tui.stats import TurnStats
 
 

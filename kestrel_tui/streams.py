@@ -58,10 +58,8 @@ def write_out(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        _discard_output()
         raise OutputClosed from None
     except OSError as error:
-        _discard_output()
         raise KestrelError(f"standard output cannot be written: {error.strerror or error}") from None
 
 
@@ -85,12 +83,6 @@ def say(message: str) -> None:
 def complain(message: str) -> None:
     """One line on standard error that says who is speaking."""
     say(f"kestrel-chat: {message}")
-
-
-def _discard_output() -> None:
-    """Point standard output at nothing, so that the interpreter's last flush cannot fail."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def read_stdin(stdin: TextIO | None) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from kestrel_engine.events import Event, Round
 from kestrel_engine.loader import LoadedModel
-from kestrel_engine.options import MAX_DRAFT, DraftLength, EngineOptions, SamplingOptions
+from kestrel_engine.options import MAX_DRAFT, DraftLength, SamplingOptions
 from kestrel_engine.session import Session, Turn
 from kestrel_engine.state import CONV_HISTORY, State
 
@@ -66,7 +66,9 @@ def modes(has_mtp: bool) -> list[Mode]:
         replace(fixed, name="drafter lookup", drafter="lookup"),
         *(replace(fixed, name=f"rollback {name}", rollback=name) for name in ("snapshot", "rerun")),
         *(
-            replace(fixed, name=f"rollback {name}, toggled, lookup", rollback=name, toggle=True, drafter="lookup")
+            replace(
+                fixed, name=f"rollback {name}, toggled, lookup", rollback=name, toggle=True, drafter="lookup"
+            )
             for name in ("cursor", "snapshot", "rerun")
         ),
         replace(fixed, name="threads 2", threads=2),
@@ -74,7 +76,9 @@ def modes(has_mtp: bool) -> list[Mode]:
         *(replace(fixed, name=f"prefill chunk {n}", chunk=n) for n in (1, 3, 16)),
         *(replace(fixed, name=f"drafts {kind}", drafter=kind) for kind in ADVERSARIES),
         *(
-            replace(fixed, name=f"drafts {kind}, rollback {name}", drafter=kind, rollback=name, draft_length=8)
+            replace(
+                fixed, name=f"drafts {kind}, rollback {name}", drafter=kind, rollback=name, draft_length=8
+            )
             for kind in ("random", "right until 2")
             for name in ("cursor", "snapshot", "rerun")
         ),
@@ -195,12 +199,8 @@ def _prompt(loaded: LoadedModel) -> list[int]:
 def _difference(outcome: Outcome, standard: Outcome) -> str | None:
     if outcome.ids != standard.ids:
         pairs = zip(outcome.ids, standard.ids, strict=False)
-        place = next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(outcome.ids), len(standard.ids)))
+        place = next(
+            (n for n, (a, b) in enumerate(pairs) if a != b), min(len(outcome.ids), len(standard.ids))
+        )
         return f"token {place} differs from the plain run"
     return None if outcome.digest == standard.digest else "the state differs from the plain run"
-
-
-def load_formats(model: str | None, quant: str, threads: int | None, load) -> Iterator[LoadedModel]:
-    """The model in the wanted format, or in all three when `quant` is "all"."""
-    for format in ("bf16", "q8", "q4") if quant == "all" else (quant,):
-        yield load(EngineOptions(model=model, quant=format, threads=threads, context=1024))

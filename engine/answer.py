@@ -69,9 +69,9 @@ class Answer:
         self.text += "".join(token.text for token in released)
         return released
 
-    def cancel(self) -> tuple[Token, ...]:
-        """End the answer now; returns the tokens that were held back."""
-        self.finish_reason = "cancelled"
+    def end(self, reason: FinishReason) -> tuple[Token, ...]:
+        """End the answer for a reason outside the stream; returns the tokens that were held back."""
+        self.finish_reason = reason
         rest = self._detokenizer.flush()
         if self._held:
             self._held[-1] += rest

@@ -82,8 +82,9 @@ class Governor:
         )
 
     def _unexplored(self) -> int:
-        """A neighbour of the present length: one never measured if there is any, else plain decoding."""
+        """A neighbour of the present length or plain decoding: one never measured, else each in turn."""
         neighbours = [k for k in (self._length + 1, self._length - 1, 0) if 0 <= k <= MAX_DRAFT]
         return next(
-            (k for k in neighbours if k not in self._milliseconds), neighbours[self._rounds % len(neighbours)]
+            (k for k in neighbours if k not in self._milliseconds),
+            neighbours[self._rounds // EXPLORE_EVERY % len(neighbours)],
         )

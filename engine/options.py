@@ -10,6 +10,9 @@ from kestrel_engine.errors import UsageError
 MAX_DRAFT = 8
 """Longest draft: a verify pass has at most MAX_DRAFT + 1 rows."""
 
+COLDEST = 1e-6
+"""Temperatures below this are greedy: the noise could only decide ties, and the scaled logits overflow."""
+
 DraftLength = int | Literal["auto"]
 
 
@@ -47,7 +50,7 @@ class SamplingOptions:
 
     @property
     def is_greedy(self) -> bool:
-        return self.temperature == 0
+        return self.temperature < COLDEST
 
 
 @dataclass(frozen=True, slots=True)

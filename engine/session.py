@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from kestrel_engine.answer import Answer
 from kestrel_engine.drafter import Drafter, DraftHead, FirstHit, LookupDrafter, MtpDrafter
 from kestrel_engine.errors import KestrelError
-from kestrel_engine.events import Event, Notice, Prefill, Round, Token, TurnEnded, TurnStarted
+from kestrel_engine.events import Event, FinishReason, Notice, Prefill, Round, Token, TurnEnded, TurnStarted
 from kestrel_engine.governor import Governor
 from kestrel_engine.model import Model
 from kestrel_engine.options import MAX_DRAFT, DraftLength, SamplingOptions
@@ -64,11 +64,13 @@ class Session:
     def answer(self, turn: Turn, emit: Callable[[Event], None], cancelled: Callable[[], bool]) -> TurnEnded:
         """Consume the prompt and generate; events go to `emit`, the end of the turn is returned.
 
-        Raises KestrelError when the prompt is empty or does not fit into the context. Whatever is raised, the
+        Raises KestrelError when the prompt is empty or does not fit into the context, or when the model has no
+        MTP head and none but that was to draft. Whatever is raised, the
         session can take another turn.
         """
         prompt = [int(token) for token in turn.prompt]
         self._check_prompt(prompt)
+        drafter = self._drafter(turn.drafter)
         start = time.perf_counter()
         reused = self._reuse(prompt[:-1])
         emit(TurnStarted(len(prompt), reused, turn.sampling.seed))
@@ -76,9 +78,9 @@ class Session:
         finished = self._prefill(prompt[:-1], turn.boundary, emit, cancelled)
         prefilled = time.perf_counter()
         if finished:
-            self._generate(turn, prompt, answer, emit, cancelled)
+            self._generate(turn, prompt, answer, drafter, emit, cancelled)
         else:
-            answer.cancel()
+            answer.end("cancelled")
         return TurnEnded(
             finish_reason=answer.finish_reason,
             text=answer.text,
@@ -145,24 +147,26 @@ class Session:
 
     # --- the answer ----------------------------------------------------------------------------------------
 
-    def _generate(self, turn: Turn, prompt: list[int], answer: Answer, emit, cancelled) -> None:
+    def _generate(
+        self, turn: Turn, prompt: list[int], answer: Answer, drafter: FirstHit, emit, cancelled
+    ) -> None:
         sampler = Sampler(turn.sampling, self.model.backend, prompt)
-        drafter = self._drafter(turn.drafter)
         next_token, index = prompt[-1], 0
         while answer.finish_reason is None:
             if cancelled():
-                self._release_cancelled(answer, index, emit)
+                self._end(answer, "cancelled", index, emit)
                 return
             room = self.state.capacity - self.state.length - 1
             if room < 0:
                 emit(Notice(f"the context of {self.state.capacity} tokens is full: start a new chat"))
-                answer.finish_reason = "length"
+                self._end(answer, "length", index, emit)
                 return
             length, reason = self._choose_length(min(room, answer.remaining - 1))
             result = run_round(
                 self.model, self.state, next_token, length, drafter, self.rollback, sampler, answer.stops_at
             )
-            if self.draft_length == "auto":
+            # The first round also gives the prompt to the MTP head: its cost says nothing about later ones.
+            if self.draft_length == "auto" and index > 0:
                 milliseconds = result.draft_ms + result.verify_ms + result.replay_ms
                 self.governor.record(len(result.drafts), result.accepted, milliseconds)
             self._emit_round(index, result, reason, answer, emit)
@@ -174,7 +178,7 @@ class Session:
         elif name in self.drafters:
             chosen = [self.drafters[name]]
         else:
-            raise KestrelError("this model has no MTP head: use --drafter lookup or --speculate off")
+            raise KestrelError("this model has no MTP head: use --drafter lookup")
         return FirstHit(chosen)
 
     def _choose_length(self, limit: int) -> tuple[int, str]:
@@ -189,7 +193,7 @@ class Session:
         return wanted, "fixed"
 
     def _emit_round(self, index: int, result: RoundResult, reason: str, answer: Answer, emit) -> None:
-        first = self.state.length + 1 - (len(result.tokens) - 1)
+        first = self.state.length - (len(result.tokens) - 1)
         drafted_kind = "accepted" if result.accepted == len(result.drafts) else "replayed"
         answer.describe(
             [
@@ -220,7 +224,8 @@ class Session:
             )
         )
 
-    def _release_cancelled(self, answer: Answer, index: int, emit) -> None:
-        tokens = answer.cancel()
+    def _end(self, answer: Answer, reason: FinishReason, index: int, emit) -> None:
+        """End the answer between rounds; tokens that were held back come as a round without a pass."""
+        tokens = answer.end(reason)
         if tokens:
-            emit(Round(index, tokens, 0, 0, "none", (), 0.0, 0.0, 0.0, "stopped"))
+            emit(Round(index, tokens, 0, 0, "none", (), 0.0, 0.0, 0.0, "held back until the end"))

@@ -28,6 +28,7 @@ class Engine:
         """Turns numbered up to this one are cancelled, whether running or still queued."""
         self._length_set: tuple[int, DraftLength] = (0, "auto")
         """Newest SetSpeculation, and the number of the turn it came in."""
+        self._length_lock = threading.Lock()
         self._quitting = False
         self._loaded = None
         self._thread = threading.Thread(target=self._run, name="kestrel-engine", daemon=True)
@@ -44,9 +45,10 @@ class Engine:
             self._cancelled_through = self._submitted
         elif isinstance(command, SetSpeculation):
             length = SpeculationOptions(command.length).length
-            self._length_set = (self._submitted, length)
-            if self._loaded is not None:
-                self._loaded.session.draft_length = length
+            with self._length_lock:
+                self._length_set = (self._submitted, length)
+                if self._loaded is not None:
+                    self._loaded.session.draft_length = length
         else:
             self._quitting = True
             self._commands.put((0, None))
@@ -111,8 +113,9 @@ class Engine:
     def _answer(self, number: int, submit: Submit) -> None:
         session = self._loaded.session
         turn = self._turn(submit)
-        set_in, length = self._length_set
-        session.draft_length = length if set_in >= number else submit.speculation.length
+        with self._length_lock:
+            set_in, length = self._length_set
+            session.draft_length = length if set_in >= number else submit.speculation.length
 
         def cancelled() -> bool:
             return self._quitting or number <= self._cancelled_through

@@ -14,6 +14,7 @@ import numpy as np
 
 from kestrel_engine import numerics
 from kestrel_engine.backend import Backend
+from kestrel_engine.errors import KestrelError
 from kestrel_engine.options import SamplingOptions
 
 F = np.float32
@@ -32,7 +33,9 @@ class Sampler:
 
     def sample(self, logits: np.ndarray, position: int, drafts: Sequence[int] = ()) -> int:
         """The token at absolute `position` from logits [V] float32; `drafts` are emitted tokens of this round
-        that `emit` has not been told of."""
+        that `emit` has not been told of. Raises KestrelError when the logits are not finite."""
+        if not np.isfinite(logits.max()):
+            raise KestrelError("the model's output is not finite, its weights are damaged: download it again")
         return self._choose(logits, None, position, drafts)
 
     def sample_draft(

@@ -64,9 +64,8 @@ class Session:
     def answer(self, turn: Turn, emit: Callable[[Event], None], cancelled: Callable[[], bool]) -> TurnEnded:
         """Consume the prompt and generate; events go to `emit`, the end of the turn is returned.
 
-        Raises KestrelError when the prompt is empty or does not fit into the context, or when the model has no
-        MTP head and none but that was to draft. Whatever is raised, the
-        session can take another turn.
+        Raises KestrelError when the prompt is empty or does not fit into the context, and when the MTP head
+        should draft but the model has none. Whatever is raised, the session can take another turn.
         """
         prompt = [int(token) for token in turn.prompt]
         self._check_prompt(prompt)

@@ -89,7 +89,7 @@ class State:
     pending: tuple[Sequence[int], np.ndarray] = ((), np.empty((0, 0), np.float32))
     """Tokens and trunk rows of the last pass's speculative rows, until `accept`."""
     usable: bool = True
-    """False while a pass runs, and for good when a round raised: then the state is rebuilt from the tokens."""
+    """False while a pass runs, and for good when it or its round raised: then the state is rebuilt from the tokens."""
 
     @property
     def length(self) -> int:

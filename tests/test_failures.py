@@ -192,7 +192,7 @@ def test_cancelled_whenever_it_is_looked_for(stage, length):
         session = stage.session()
         session.draft_length = length
         asked = itertools.count()
-        ended, ids, events = rounds.answer(
+        ended, ids, _ = rounds.answer(
             session, stage.turn(), cancelled=lambda asked=asked, stop=stop: next(asked) >= stop
         )
         assert ids == stage.answers[0][: len(ids)]

@@ -7,16 +7,17 @@ position; values are [Hkv, positions, d].
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from kestrel_engine.cpu.functions import ZERO, exp, inverse_rms, sigmoid
+from kestrel_engine.cpu.jit import address_of, call_range, kernel
 from kestrel_engine.numerics import HEAD_SEGMENT, SEGMENT
 
 KEY_BLOCK = 32
 """Positions in a block of the key cache."""
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _norm_and_rotate(x, scale, eps, cos, sin, out):
     """RMSNorm over a head, then rotary embedding of its first 2*len(cos) entries."""
     inverse = inverse_rms(x, eps)
@@ -29,11 +30,9 @@ def _norm_and_rotate(x, scale, eps, cos, sin, out):
         out[half + i] = high * cos[i] + low * sin[i]
 
 
-@njit(
+@kernel(
     "void(float32[:,:], float32[::1], float32[::1], float32, float32[:,::1], float32[:,::1], intp,"
-    " float32[:,:,::1], float32[:,:,:,::1], float32[:,:,::1])",
-    nogil=True,
-    cache=True,
+    " float32[:,:,::1], float32[:,:,:,::1], float32[:,:,::1])"
 )
 def attention_inputs(qkv, query_scale, key_scale, eps, cos, sin, position, query, keys, values):
     """Queries [M, Hq, d] ready for the scores; keys and values written to the cache at their positions.
@@ -60,7 +59,7 @@ def attention_inputs(qkv, query_scale, key_scale, eps, cos, sin, position, query
                 values[head, at, i] = qkv[m, first_value + head * width + i]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _scores(query, keys, length, weights):
     """weights[p] = q.k_p / sqrt(d), in segments of 32 over d. Returns the largest."""
     width = len(query)
@@ -86,7 +85,7 @@ def _scores(query, keys, length, weights):
     return largest
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _attend(query, keys, values, length, out):
     """numerics.attention_head for one query over positions 0..length-1."""
     width = len(query)
@@ -119,7 +118,7 @@ _ROWS = (
 )
 
 
-@njit(_ROWS.format("intp, intp"), nogil=True, cache=True)
+@kernel(_ROWS.format("intp, intp"))
 def attention_items(query, qkv, keys, values, position, out, first, last):
     """Items first..last-1 of M*Hq (row-major): row m attends to positions 0..position+m of its head's keys.
 
@@ -136,11 +135,13 @@ def attention_items(query, qkv, keys, values, position, out, first, last):
             row[i] = row[i] * sigmoid(gate[i])
 
 
-@njit(_ROWS.format("intp"), nogil=True, cache=True, parallel=True)
-def attention_parallel(query, qkv, keys, values, position, out, threads):
-    """`attention_items` for every item, shared among `threads`."""
+ATTENTION_ITEMS = address_of(attention_items)
+
+
+@kernel(_ROWS.format("intp, intp"), parallel=True)
+def attention_parallel(query, qkv, keys, values, position, out, address, threads):
+    """`attention_items`, given by its address, for every item, shared among `threads`."""
     items = query.shape[0] * query.shape[1]
     for part in prange(threads):
-        attention_items(
-            query, qkv, keys, values, position, out, items * part // threads, items * (part + 1) // threads
-        )
+        first, last = items * part // threads, items * (part + 1) // threads
+        call_range(address, (query, qkv, keys, values, position, out), first, last)

@@ -63,7 +63,7 @@ class CpuBackend:
         if self.threads == 1 or layer.state.size * len(mixed) < PARALLEL_STATE:
             delta.delta_heads(*arguments, 0, heads)
         else:
-            delta.delta_heads_parallel(*arguments, self.threads)
+            delta.delta_heads_parallel(*arguments, delta.DELTA_HEADS, self.threads)
         return out.reshape(len(mixed), heads * width)
 
     def delta_replay(self, layer: DeltaLayer) -> None:
@@ -89,7 +89,7 @@ class CpuBackend:
         if self.threads == 1 or rows * heads * (position + rows) * width < PARALLEL_KEYS:
             attention.attention_items(*arguments, 0, rows * heads)
         else:
-            attention.attention_parallel(*arguments, self.threads)
+            attention.attention_parallel(*arguments, attention.ATTENTION_ITEMS, self.threads)
         return out.reshape(rows, heads * width)
 
     def swiglu(self, gate_up: np.ndarray) -> np.ndarray:
@@ -98,7 +98,7 @@ class CpuBackend:
         return out
 
     def log_sum_exp(self, x: np.ndarray) -> np.float32:
-        return kernels.log_sum_exp(x)
+        return np.float32(kernels.log_sum_exp(x))
 
     def top_k(self, x: np.ndarray, count: int) -> np.ndarray:
         out = np.empty(min(count, len(x)), np.int64)

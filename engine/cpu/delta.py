@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from kestrel_engine.cpu.functions import ONE, ZERO, exp, sigmoid, softplus, sum_of_squares
+from kestrel_engine.cpu.jit import address_of, call_range, kernel
 from kestrel_engine.numerics import HEAD_SEGMENT
 
 L2_EPS = np.float32(1e-6)
 
 
-@njit(
+@kernel(
     "void(float32[:,::1], float32[:,:], float32[::1], float32[::1],"
-    " float32[:,:,::1], float32[:,:,::1], float32[:,::1], float32[:,::1])",
-    nogil=True,
-    cache=True,
+    " float32[:,:,::1], float32[:,:,::1], float32[:,::1], float32[:,::1])"
 )
 def delta_inputs(mixed, beta_a, negative_a, dt_bias, query, key, decay, beta):
     """Normalised queries and keys [M, Hk, dk], decays and betas [M, Hv] from the convolved rows.
@@ -39,7 +38,7 @@ def delta_inputs(mixed, beta_a, negative_a, dt_bias, query, key, decay, beta):
             decay[m, head] = exp(negative_a[head] * softplus(beta_a[m, value_heads + head] + dt_bias[head]))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _decay_and_read(state, decay, key, seen, partial):
     """state *= decay; seen = state^T key, in segments of 32 over the key width."""
     for j in range(state.shape[1]):
@@ -55,7 +54,7 @@ def _decay_and_read(state, decay, key, seen, partial):
             seen[j] += partial[j]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _write_and_read(state, key, correction, query, output, partial):
     """state += key x correction; output = state^T query, in segments of 32 over the key width."""
     for j in range(state.shape[1]):
@@ -71,7 +70,7 @@ def _write_and_read(state, key, correction, query, output, partial):
             output[j] += partial[j]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _rows_of_head(state, query, key, value, decay, beta, commit, log_decay, log_key, log_correction, out):
     """All rows of one head. The first `commit` rows change `state`; later rows run on a copy and are logged."""
     width = state.shape[1]
@@ -105,7 +104,7 @@ _ROWS = (
 )
 
 
-@njit(_ROWS.format("intp, intp"), nogil=True, cache=True)
+@kernel(_ROWS.format("intp, intp"))
 def delta_heads(
     state, query, key, mixed, decay, beta, commit, log_decay, log_key, log_correction, out, first, last
 ):
@@ -134,35 +133,22 @@ def delta_heads(
         )
 
 
-@njit(_ROWS.format("intp"), nogil=True, cache=True, parallel=True)
+DELTA_HEADS = address_of(delta_heads)
+
+
+@kernel(_ROWS.format("intp, intp"), parallel=True)
 def delta_heads_parallel(
-    state, query, key, mixed, decay, beta, commit, log_decay, log_key, log_correction, out, threads
+    state, query, key, mixed, decay, beta, commit, log_decay, log_key, log_correction, out, address, threads
 ):
-    """`delta_heads` for every head, shared among `threads`."""
+    """`delta_heads`, given by its address, for every head, shared among `threads`."""
     heads = state.shape[0]
     for part in prange(threads):
-        delta_heads(
-            state,
-            query,
-            key,
-            mixed,
-            decay,
-            beta,
-            commit,
-            log_decay,
-            log_key,
-            log_correction,
-            out,
-            heads * part // threads,
-            heads * (part + 1) // threads,
-        )
+        first, last = heads * part // threads, heads * (part + 1) // threads
+        log = (log_decay, log_key, log_correction)
+        call_range(address, (state, query, key, mixed, decay, beta, commit, *log, out), first, last)
 
 
-@njit(
-    "void(float32[:,:,::1], float32[:,::1], float32[:,:,::1], float32[:,:,::1], intp)",
-    nogil=True,
-    cache=True,
-)
+@kernel("void(float32[:,:,::1], float32[:,::1], float32[:,:,::1], float32[:,:,::1], intp)")
 def delta_replay(state, log_decay, log_key, log_correction, count):
     """Apply the first `count` records to state [Hv, dk, dv]: element-wise, the same operations again."""
     shared = state.shape[0] // log_key.shape[1]

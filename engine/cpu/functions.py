@@ -7,9 +7,9 @@ nothing is reassociated and no multiply-add is fused.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from kestrel_engine import numerics
+from kestrel_engine.cpu.jit import kernel
 from kestrel_engine.cpu.simd import bits_from_float, float_from_bits
 
 ZERO, ONE, TWO, HALF = np.float32(0), np.float32(1), np.float32(2), np.float32(0.5)
@@ -20,7 +20,7 @@ E0, E1, E2, E3, E4, E5 = numerics.EXP_COEFFICIENTS
 A0, A1, A2, A3, A4, A5, A6, A7 = numerics.ATANH_COEFFICIENTS
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def exp(x):
     x = x if x > LOWEST else LOWEST
     x = x if x < HIGHEST else HIGHEST
@@ -34,13 +34,13 @@ def exp(x):
     return y * float_from_bits((np.int32(n) + np.int32(127)) << np.int32(23))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def twice_atanh(s):
     z = s * s
     return (s + s) * (((((((A0 * z + A1) * z + A2) * z + A3) * z + A4) * z + A5) * z + A6) * z + A7)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def log(x):
     bits = bits_from_float(x)
     exponent = (bits >> np.int32(23)) - np.int32(127)
@@ -51,18 +51,18 @@ def log(x):
     return twice_atanh((mantissa - ONE) / (mantissa + ONE)) + np.float32(exponent) * LN2
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sigmoid(x):
     return ONE / (ONE + exp(-x))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def softplus(x):
     u = exp(-abs(x))
     return (x if x > ZERO else ZERO) + twice_atanh(u / (TWO + u))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sum_of_squares(x):
     """numerics.lane_sum(x * x) of a 1-D array."""
     lanes = np.zeros(numerics.LANES, np.float32)
@@ -80,6 +80,6 @@ def sum_of_squares(x):
     return lanes[0]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def inverse_rms(x, eps):
     return ONE / np.sqrt(sum_of_squares(x) / np.float32(len(x)) + eps)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from kestrel_engine.cpu.functions import HALF, ZERO, exp, inverse_rms, log, sigmoid
+from kestrel_engine.cpu.jit import kernel
 from kestrel_engine.numerics import BLOCK, PHILOX_MULTIPLIERS, PHILOX_ROUNDS, PHILOX_WEYL, SMALLEST_SCALE
 
 LEVELS = np.float32(127)
@@ -14,7 +14,7 @@ PHILOX_W0, PHILOX_W1 = np.uint64(PHILOX_WEYL[0]), np.uint64(PHILOX_WEYL[1])
 NOISE_STEP = np.float32(2.0**-23)
 
 
-@njit("void(float32[:,::1], int8[:,::1], float32[:,::1], int32[:,::1])", nogil=True, cache=True)
+@kernel("void(float32[:,::1], int8[:,::1], float32[:,::1], int32[:,::1])")
 def quantize_rows(x, values, scales, sums):
     """numerics.quantize_activations, and the block sums that fold the weights' zero point in."""
     for m in range(x.shape[0]):
@@ -33,7 +33,7 @@ def quantize_rows(x, values, scales, sums):
             sums[m, block] = total
 
 
-@njit("void(float32[:,::1], float32[::1], float32, float32[:,::1])", nogil=True, cache=True)
+@kernel("void(float32[:,::1], float32[::1], float32, float32[:,::1])")
 def rms_norm_rows(x, scale, eps, out):
     """numerics.rms_norm of each row."""
     for m in range(x.shape[0]):
@@ -42,7 +42,7 @@ def rms_norm_rows(x, scale, eps, out):
             out[m, k] = (x[m, k] * inverse) * scale[k]
 
 
-@njit("void(float32[:,::1], float32[:,:])", nogil=True, cache=True)
+@kernel("void(float32[:,::1], float32[:,:])")
 def add_rows(x, y):
     """x += y[:, :K], the residual connection; y may be wider (matrix rows padded to a tile)."""
     for m in range(x.shape[0]):
@@ -50,7 +50,7 @@ def add_rows(x, y):
             x[m, k] += y[m, k]
 
 
-@njit("void(float32[:,:], float32[:,::1], float32[:,::1], intp, float32[:,::1])", nogil=True, cache=True)
+@kernel("void(float32[:,:], float32[:,::1], float32[:,::1], intp, float32[:,::1])")
 def conv_silu_rows(x, ring, taps, position, out):
     """numerics.conv_silu for rows at absolute positions position, position+1, …
 
@@ -78,7 +78,7 @@ def conv_silu_rows(x, ring, taps, position, out):
             ring[(position + m) % places, c] = x[m, c]
 
 
-@njit("void(float32[:,::1], float32[:,:], float32[::1], float32, float32[:,::1])", nogil=True, cache=True)
+@kernel("void(float32[:,::1], float32[:,:], float32[::1], float32, float32[:,::1])")
 def gated_norm_rows(x, gate, scale, eps, out):
     """RMSNorm over each value head of x [M, Hv*dv] times silu(gate): the output norm of a GDN layer."""
     width = len(scale)
@@ -91,7 +91,7 @@ def gated_norm_rows(x, gate, scale, eps, out):
                 out[m, head + k] = ((row[k] * inverse) * scale[k]) * (z * sigmoid(z))
 
 
-@njit("void(float32[:,:], float32[:,::1])", nogil=True, cache=True)
+@kernel("void(float32[:,:], float32[:,::1])")
 def swiglu_rows(gate_up, out):
     """silu(gate) * up; gate_up [M, ≥2I] holds gate then up, out [M, I]."""
     width = out.shape[1]
@@ -101,7 +101,7 @@ def swiglu_rows(gate_up, out):
             out[m, k] = (gate * sigmoid(gate)) * gate_up[m, width + k]
 
 
-@njit("float32(float32[::1])", nogil=True, cache=True)
+@kernel("float32(float32[::1])")
 def log_sum_exp(x):
     """log(sum(e**x)), summed in 32 lanes over strided entries and a halving tree."""
     largest = x[0]
@@ -122,7 +122,7 @@ def log_sum_exp(x):
     return largest + log(lanes[0])
 
 
-@njit("void(uint64, uint64, int64[::1], float32[::1])", nogil=True, cache=True)
+@kernel("void(uint64, uint64, int64[::1], float32[::1])")
 def gumbel_noise(seed, position, ids, out):
     """numerics.gumbel for token ids."""
     low = np.uint64(0xFFFFFFFF)
@@ -139,7 +139,7 @@ def gumbel_noise(seed, position, ids, out):
         out[n] = -log(-log(u))
 
 
-@njit("void(float32[::1], int64[::1])", nogil=True, cache=True)
+@kernel("void(float32[::1], int64[::1])")
 def top_k_indices(x, out):
     """numerics.top_k: the len(out) largest entries of x, largest first, ties to the lower index."""
     count, filled = len(out), 0

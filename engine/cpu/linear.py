@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange, types
+from numba import prange, types
 
+from kestrel_engine.cpu.functions import ONE, ZERO
+from kestrel_engine.cpu.jit import address_of, call_range, kernel
 from kestrel_engine.cpu.kernels import quantize_rows
 from kestrel_engine.cpu.simd import (
     Q4_BLOCK_BYTES,
@@ -18,6 +20,8 @@ from kestrel_engine.cpu.simd import (
     ROW_GROUP,
     TILE,
     bfloat16_tile,
+    bits_from_float,
+    float_from_bits,
     q4_tile,
     q8_tile,
 )
@@ -58,7 +62,7 @@ _STORED = types.Array(types.uint16, 2, "C", readonly=True)
 # --- packing ----------------------------------------------------------------------------------------------
 
 
-@njit(types.void(_STORED, types.uint16[:, :, ::1]), nogil=True, cache=True)
+@kernel(types.void(_STORED, types.uint16[:, :, ::1]))
 def _pack_bfloat16(matrix, weights):
     rows, width = matrix.shape
     for tile in range(weights.shape[0]):
@@ -68,7 +72,7 @@ def _pack_bfloat16(matrix, weights):
                 weights[tile, k, lane] = matrix[n, k] if n < rows else 0
 
 
-@njit("void(int8[:,::1], uint16[:,::1], uint8[:,:,::1], uint16[:,:,::1], intp)", nogil=True, cache=True)
+@kernel("void(int8[:,::1], uint16[:,::1], uint8[:,:,::1], uint16[:,:,::1], intp)")
 def _pack_quantized(values, value_scales, weights, scales, bits):
     rows, width = values.shape
     for tile in range(weights.shape[0]):
@@ -87,32 +91,26 @@ def _pack_quantized(values, value_scales, weights, scales, bits):
                         weights[tile, block, (k // 4 - 4) * 64 + place] |= (value + 8) << 4
 
 
-@njit(types.void(_STORED, types.int8[:, ::1], types.uint16[:, ::1], types.intp), nogil=True, cache=True)
+@kernel(types.void(_STORED, types.int8[:, ::1], types.uint16[:, ::1], types.intp))
 def _quantize_matrix(matrix, values, scales, bits):
     """numerics.quantize_weights, from bfloat16 bits."""
     limit = np.float32(127) if bits == 8 else np.float32(7)
-    row = np.empty(matrix.shape[1], np.uint32)
-    numbers = row.view(np.float32)
+    part = np.empty(BLOCK, np.float32)
     for n in range(matrix.shape[0]):
-        for k in range(matrix.shape[1]):
-            row[k] = np.uint32(matrix[n, k]) << np.uint32(16)
         for block in range(matrix.shape[1] // BLOCK):
-            part = numbers[block * BLOCK : (block + 1) * BLOCK]
-            largest = np.float32(0)
+            largest = ZERO
             for k in range(BLOCK):
+                part[k] = float_from_bits(np.int32(matrix[n, block * BLOCK + k]) << np.int32(16))
                 largest = max(largest, abs(part[k]))
-            scale = np.empty(1, np.float32)
-            scale[0] = largest / limit
-            bits_of = scale.view(np.uint32)
-            rounded = (
-                bits_of[0] + np.uint32(0x7FFF) + ((bits_of[0] >> np.uint32(16)) & np.uint32(1))
-            ) >> np.uint32(16)
-            scales[n, block] = rounded
-            bits_of[0] = rounded << np.uint32(16)
-            divisor = scale[0] if scale[0] > np.float32(0) else np.float32(1)
+            scale = bits_from_float(largest / limit)
+            scale = (scale + 0x7FFF + ((scale >> 16) & 1)) >> 16  # numerics.to_bfloat16
+            scales[n, block] = scale
+            divisor = float_from_bits(scale << 16)
+            divisor = divisor if divisor > ZERO else ONE
             for k in range(BLOCK):
                 value = np.rint(part[k] / divisor)
-                values[n, block * BLOCK + k] = np.int8(min(limit, max(-limit, value)))
+                value = value if value > -limit else -limit
+                values[n, block * BLOCK + k] = np.int8(value if value < limit else limit)
 
 
 def pack_matrix(matrix: np.ndarray, format: str) -> PackedMatrix:
@@ -135,14 +133,14 @@ def pack_matrix(matrix: np.ndarray, format: str) -> PackedMatrix:
 
 # --- multiplying ------------------------------------------------------------------------------------------
 
-_Q_RANGE = (
+_QUANTIZED = (
     "void(uint8[:,:,::1], uint16[:,:,::1], int8[:,::1], float32[:,::1], int32[:,::1], float32[:,::1],"
-    " intp, intp, intp)"
+    " intp, {})"
 )
-_B_RANGE = "void(uint16[:,:,::1], float32[:,::1], float32[:,::1], intp, intp, intp)"
+_BFLOAT16 = "void(uint16[:,:,::1], float32[:,::1], float32[:,::1], intp, {})"
 
 
-@njit(_Q_RANGE, nogil=True, cache=True)
+@kernel(_QUANTIZED.format("intp, intp"))
 def _q8_range(weights, scales, x, x_scales, x_sums, out, rows, first, last):
     for tile in range(first, last):
         for row in range(0, rows, ROW_GROUP):
@@ -152,7 +150,7 @@ def _q8_range(weights, scales, x, x_scales, x_sums, out, rows, first, last):
             )
 
 
-@njit(_Q_RANGE, nogil=True, cache=True)
+@kernel(_QUANTIZED.format("intp, intp"))
 def _q4_range(weights, scales, x, x_scales, x_sums, out, rows, first, last):
     for tile in range(first, last):
         for row in range(0, rows, ROW_GROUP):
@@ -162,7 +160,7 @@ def _q4_range(weights, scales, x, x_scales, x_sums, out, rows, first, last):
             )
 
 
-@njit(_B_RANGE, nogil=True, cache=True)
+@kernel(_BFLOAT16.format("intp, intp"))
 def _bfloat16_range(weights, x, out, rows, first, last):
     for tile in range(first, last):
         for row in range(0, rows, ROW_GROUP):
@@ -170,27 +168,23 @@ def _bfloat16_range(weights, x, out, rows, first, last):
             bfloat16_tile(weights, x, out, tile, weights.shape[1], row, group, out.shape[1])
 
 
-@njit(_Q_RANGE.replace("intp, intp, intp)", "intp, intp)"), nogil=True, cache=True, parallel=True)
-def _q8_parallel(weights, scales, x, x_scales, x_sums, out, rows, threads):
+_Q8_RANGE, _Q4_RANGE, _BFLOAT16_RANGE = map(address_of, (_q8_range, _q4_range, _bfloat16_range))
+
+
+@kernel(_QUANTIZED.format("intp, intp"), parallel=True)
+def _quantized_parallel(weights, scales, x, x_scales, x_sums, out, rows, address, threads):
     tiles = weights.shape[0]
     for part in prange(threads):
         first, last = tiles * part // threads, tiles * (part + 1) // threads
-        _q8_range(weights, scales, x, x_scales, x_sums, out, rows, first, last)
+        call_range(address, (weights, scales, x, x_scales, x_sums, out, rows), first, last)
 
 
-@njit(_Q_RANGE.replace("intp, intp, intp)", "intp, intp)"), nogil=True, cache=True, parallel=True)
-def _q4_parallel(weights, scales, x, x_scales, x_sums, out, rows, threads):
+@kernel(_BFLOAT16.format("intp, intp"), parallel=True)
+def _bfloat16_parallel(weights, x, out, rows, address, threads):
     tiles = weights.shape[0]
     for part in prange(threads):
         first, last = tiles * part // threads, tiles * (part + 1) // threads
-        _q4_range(weights, scales, x, x_scales, x_sums, out, rows, first, last)
-
-
-@njit(_B_RANGE.replace("intp, intp, intp)", "intp, intp)"), nogil=True, cache=True, parallel=True)
-def _bfloat16_parallel(weights, x, out, rows, threads):
-    tiles = weights.shape[0]
-    for part in prange(threads):
-        _bfloat16_range(weights, x, out, rows, tiles * part // threads, tiles * (part + 1) // threads)
+        call_range(address, (weights, x, out, rows), first, last)
 
 
 def matmul(x: np.ndarray, matrix: PackedMatrix, threads: int) -> np.ndarray:
@@ -203,7 +197,7 @@ def matmul(x: np.ndarray, matrix: PackedMatrix, threads: int) -> np.ndarray:
         if threads == 1:
             _bfloat16_range(matrix.weights, x, out, rows, 0, len(matrix.weights))
         else:
-            _bfloat16_parallel(matrix.weights, x, out, rows, threads)
+            _bfloat16_parallel(matrix.weights, x, out, rows, _BFLOAT16_RANGE, threads)
         return out[:, : matrix.rows]
     blocks = matrix.width // BLOCK
     values, sums = np.empty((rows, matrix.width), np.int8), np.empty((rows, blocks), np.int32)
@@ -213,5 +207,5 @@ def matmul(x: np.ndarray, matrix: PackedMatrix, threads: int) -> np.ndarray:
     if threads == 1:
         (_q8_range if matrix.format == "q8" else _q4_range)(*arguments, 0, len(matrix.weights))
     else:
-        (_q8_parallel if matrix.format == "q8" else _q4_parallel)(*arguments, threads)
+        _quantized_parallel(*arguments, _Q8_RANGE if matrix.format == "q8" else _Q4_RANGE, threads)
     return out[:, : matrix.rows]

@@ -8,10 +8,10 @@ are exact, so all forms give the same bits.
 
 from __future__ import annotations
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
+from numba.core.codegen import get_host_cpu_features
 from numba.core.extending import intrinsic
 
 from kestrel_engine.numerics import BLOCK, SEGMENT
@@ -31,9 +31,8 @@ i16x32 = ir.VectorType(i16, 2 * TILE)
 
 def has_vnni() -> bool:
     """Whether the code generator targets a CPU with AVX-512 VNNI."""
-    if config.CPU_NAME and config.CPU_NAME != "host":
-        return "+avx512vnni" in (config.CPU_FEATURES or "")
-    return bool(llvm.get_host_cpu_features().get("avx512vnni", False))
+    features = get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES
+    return "+avx512vnni" in features.split(",")
 
 
 class _Emitter:

@@ -83,10 +83,19 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
+class Released:
+    """Tokens that were held back, shown because the answer was ended from outside. No round came with them."""
+
+    tokens: tuple[Token, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TurnStarted:
     prompt_tokens: int
     reused_tokens: int
     seed: int
+    reasoning: bool = False
+    """The prompt ends inside an open `<think>`: the answer begins with reasoning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +127,7 @@ class Failed:
     exit_status: int = 1
 
 
-Event = Loading | Ready | Prefill | Round | TurnStarted | TurnEnded | Notice | Failed
+Event = Loading | Ready | Prefill | Round | Released | TurnStarted | TurnEnded | Notice | Failed
 
 
 @dataclass(frozen=True, slots=True)

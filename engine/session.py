@@ -14,7 +14,17 @@ from dataclasses import dataclass
 from kestrel_engine.answer import Answer
 from kestrel_engine.drafter import Drafter, DraftHead, FirstHit, LookupDrafter, MtpDrafter
 from kestrel_engine.errors import KestrelError
-from kestrel_engine.events import Event, FinishReason, Notice, Prefill, Round, Token, TurnEnded, TurnStarted
+from kestrel_engine.events import (
+    Event,
+    FinishReason,
+    Notice,
+    Prefill,
+    Released,
+    Round,
+    Token,
+    TurnEnded,
+    TurnStarted,
+)
 from kestrel_engine.governor import Governor
 from kestrel_engine.model import Model
 from kestrel_engine.options import MAX_DRAFT, DraftLength, SamplingOptions
@@ -38,6 +48,8 @@ class Turn:
     stop: Sequence[str] = ()
     drafter: str = "auto"
     boundary: int = 0
+    reasoning: bool = False
+    """The prompt ends inside an open `<think>`."""
 
 
 class Session:
@@ -72,7 +84,7 @@ class Session:
         drafter = self._drafter(turn.drafter)
         start = time.perf_counter()
         reused = self._reuse(prompt[:-1])
-        emit(TurnStarted(len(prompt), reused, turn.sampling.seed))
+        emit(TurnStarted(len(prompt), reused, turn.sampling.seed, turn.reasoning))
         answer = Answer(self.tokenizer, self.model.config.eos_token_ids, turn.stop, turn.max_tokens)
         finished = self._prefill(prompt[:-1], turn.boundary, emit, cancelled)
         prefilled = time.perf_counter()
@@ -153,12 +165,12 @@ class Session:
         next_token, index = prompt[-1], 0
         while answer.finish_reason is None:
             if cancelled():
-                self._end(answer, "cancelled", index, emit)
+                self._end(answer, "cancelled", emit)
                 return
             room = self.state.capacity - self.state.length - 1
             if room < 0:
                 emit(Notice(f"the context of {self.state.capacity} tokens is full: start a new chat"))
-                self._end(answer, "length", index, emit)
+                self._end(answer, "length", emit)
                 return
             length, reason = self._choose_length(min(room, answer.remaining - 1))
             result = run_round(
@@ -223,8 +235,8 @@ class Session:
             )
         )
 
-    def _end(self, answer: Answer, reason: FinishReason, index: int, emit) -> None:
-        """End the answer between rounds; tokens that were held back come as a round without a pass."""
+    def _end(self, answer: Answer, reason: FinishReason, emit) -> None:
+        """End the answer between rounds, and show what was held back."""
         tokens = answer.end(reason)
         if tokens:
-            emit(Round(index, tokens, 0, 0, "none", (), 0.0, 0.0, 0.0, "held back until the end"))
+            emit(Released(tokens))

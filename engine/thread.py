@@ -14,6 +14,8 @@ from kestrel_engine.options import DraftLength, EngineOptions, SamplingOptions, 
 
 log = logging.getLogger("kestrel.engine")
 
+THINK_OPEN, THINK_CLOSE = "<think>", "</think>"
+
 
 class Engine:
     """One model on one thread. `emit` is called on that thread with every event, in order."""
@@ -126,12 +128,14 @@ class Engine:
         from kestrel_engine.session import Turn
 
         tokenizer = self._loaded.tokenizer
-        boundary = 0
+        boundary, reasoning = 0, False
         if submit.raw is not None:
             prompt = tokenizer.encode(submit.raw)
         else:
             messages = list(submit.messages)
             prompt = tokenizer.encode_chat(messages, submit.think)
+            rendered = tokenizer.render(messages, submit.think)
+            reasoning = rendered.rfind(THINK_OPEN) > rendered.rfind(THINK_CLOSE)
             # The chat so far without the generation prompt: the next turn begins with it.
             kept = tokenizer.encode_chat(messages, submit.think, add_generation_prompt=False)
             boundary = len(kept) if prompt[: len(kept)] == kept else 0
@@ -142,4 +146,5 @@ class Engine:
             stop=submit.stop,
             drafter=submit.speculation.drafter,
             boundary=boundary,
+            reasoning=reasoning,
         )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Self
 
-from kestrel_engine.events import Event, Failed, Round, TurnEnded, TurnStarted
+from kestrel_engine.events import Event, Failed, Released, Round, TurnEnded, TurnStarted
 from kestrel_tui.chats import Chat, Turn
 from kestrel_tui.journal import Journal
-from kestrel_tui.reasoning import starts_with_reasoning
 from kestrel_tui.stats import TurnStats
 
 
@@ -17,16 +16,13 @@ class Answer:
     The question is in the journal before the first event is awaited.
     """
 
-    def __init__(
-        self, question: str, chat: Chat, journal: Journal, load_ms: float, think: bool | None
-    ) -> None:
+    def __init__(self, question: str, chat: Chat, journal: Journal, load_ms: float) -> None:
         self.turn = Turn(question)
         self.stats = TurnStats(load_ms)
         self.seed: int | None = None
         self.prompt_tokens = 0
         self.failed: Failed | None = None
         self._journal = journal
-        self._think = think
         chat.turns.append(self.turn)
         journal.user(question)
 
@@ -35,9 +31,9 @@ class Answer:
         match event:
             case TurnStarted():
                 self.seed, self.prompt_tokens = event.seed, event.prompt_tokens
-                self.turn.reasoning_open = starts_with_reasoning(event, self._think)
+                self.turn.reasoning_open = event.reasoning
                 self._journal.answer(event.seed, event.prompt_tokens, self.turn.reasoning_open)
-            case Round():
+            case Round() | Released():
                 self.turn.tokens += [(token.id, token.text, token.kind) for token in event.tokens]
                 self.stats.add(event)
                 self._journal.tokens(event.tokens)

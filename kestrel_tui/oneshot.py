@@ -15,6 +15,7 @@ from kestrel_engine.events import (
     Notice,
     Prefill,
     Ready,
+    Released,
     Round,
     Token,
     TurnEnded,
@@ -26,7 +27,7 @@ from kestrel_tui.client import Client, EngineFactory, failure
 from kestrel_tui.interrupts import Asking
 from kestrel_tui.journal import Journal
 from kestrel_tui.progress import LoadingProgress
-from kestrel_tui.reasoning import Piece, ReasoningSplitter, starts_with_reasoning
+from kestrel_tui.reasoning import Piece, ReasoningSplitter
 from kestrel_tui.settings import Settings
 from kestrel_tui.streams import OutputClosed, is_terminal, say, show_out, write_err, write_out
 
@@ -46,15 +47,14 @@ class TextOutput:
     """The answer, streamed; reasoning goes to standard error, if a person may be reading there."""
 
     def __init__(self, settings: Settings) -> None:
-        self._think = settings.think
         self._shows_reasoning = not settings.quiet and is_terminal(sys.stderr)
         self._splitter = ReasoningSplitter()
         self._wrote: Piece | None = None
 
     def event(self, event: Event) -> None:
         if isinstance(event, TurnStarted):
-            self._splitter = ReasoningSplitter(starts_with_reasoning(event, self._think))
-        elif isinstance(event, Round):
+            self._splitter = ReasoningSplitter(event.reasoning)
+        elif isinstance(event, Round | Released):
             self._show(self._splitter.feed("".join(token.text for token in event.tokens)))
 
     def end(self, summary: dict[str, Any]) -> None:
@@ -93,8 +93,9 @@ class JsonOutput:
         self._rounds: list[dict] = []
 
     def event(self, event: Event) -> None:
-        if isinstance(event, Round):
+        if isinstance(event, Round | Released):
             self._tokens += map(token_object, event.tokens)
+        if isinstance(event, Round):
             self._rounds.append(round_object(event))
 
     def end(self, summary: dict[str, Any]) -> None:
@@ -115,6 +116,8 @@ class JsonlOutput:
             case Round():
                 tokens = [token_object(token) for token in event.tokens]
                 _write_json({"event": "round", "tokens": tokens} | round_object(event))
+            case Released():
+                _write_json({"event": "released", "tokens": [token_object(token) for token in event.tokens]})
 
     def end(self, summary: dict[str, Any]) -> None:
         _write_json({"event": "done"} | summary)
@@ -205,7 +208,7 @@ def _answer(job: Job, client: Client) -> str:
     else:
         question = {"role": "user", "content": job.prompt}
         submit = settings.submit(client.defaults, messages=(*job.chat.messages(), question))
-    with Answer(job.prompt, job.chat, job.journal, ready.load_ms, settings.think) as answer:
+    with Answer(job.prompt, job.chat, job.journal, ready.load_ms) as answer:
         for event in client.answer(submit):
             answer.take(event)
             show(event)

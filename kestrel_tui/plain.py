@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from kestrel_engine.events import Event, Failed, Notice, Ready, Round, TurnStarted
+from kestrel_engine.events import Event, Failed, Notice, Ready, Released, Round, TurnStarted
 from kestrel_tui.answer import Answer
 from kestrel_tui.chats import Chat, Turn
 from kestrel_tui.client import Client, EngineFactory, failure
@@ -73,7 +73,7 @@ class PlainChat:
         """
         messages = (*self.chat.messages(), {"role": "user", "content": question})
         submit = self.settings.submit(self._client.defaults, messages=messages)
-        answer = Answer(question, self.chat, self.journal, self.ready.load_ms, self.settings.think)
+        answer = Answer(question, self.chat, self.journal, self.ready.load_ms)
         with answer, _AnswerText() as text, Asking(self._client.interrupt, patience=3) as signals:
             for event in self._client.answer(submit):
                 answer.take(event)
@@ -110,7 +110,7 @@ class PlainChat:
         match event:
             case TurnStarted():
                 text.begin(answer.turn.reasoning_open)
-            case Round():
+            case Round() | Released():
                 text.add("".join(token.text for token in event.tokens))
             case Notice():
                 text.end_line()

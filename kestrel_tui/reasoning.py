@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from kestrel_engine.events import TurnStarted
-
 OPEN = "<think>"
 CLOSE = "</think>"
 
@@ -104,11 +102,3 @@ def split_reasoning(text: str, inside: bool = False) -> tuple[str, str]:
     for piece in pieces:
         parts[piece.kind] += piece.text
     return parts["reasoning"], parts["answer"]
-
-
-def starts_with_reasoning(started: TurnStarted, think: bool | None) -> bool:
-    """Whether the prompt of the answer that `started` ends inside an open `<think>`.
-
-    An engine that does not say so is believed to follow `think`.
-    """
-    return getattr(started, "reasoning", think is True)

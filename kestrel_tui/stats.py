@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kestrel_engine.events import Round, TurnEnded
+from kestrel_engine.events import Released, Round, TurnEnded
 
 
 class TurnStats:
@@ -26,9 +26,11 @@ class TurnStats:
         self.drafted = 0
         self.accepted = 0
 
-    def add(self, event: Round) -> None:
-        self.rounds += 1
+    def add(self, event: Round | Released) -> None:
         self.tokens += len(event.tokens)
+        if isinstance(event, Released):
+            return
+        self.rounds += 1
         self.drafted += event.drafted
         self.accepted += event.accepted
         self._longest_draft = max(self._longest_draft, event.drafted)

@@ -21,7 +21,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from kestrel_engine.events import (
     Cancel,
@@ -42,11 +41,6 @@ from kestrel_engine.options import EngineOptions, SamplingOptions
 
 # (drafts, accepted) of the rounds, again and again.
 ROUNDS = ((3, 3), (3, 1), (2, 0), (0, 0))
-
-
-@dataclass(frozen=True, slots=True)
-class Started(TurnStarted):
-    reasoning: bool = False
 
 
 class FakeEngine:
@@ -95,7 +89,7 @@ class FakeEngine:
         if question == "fail":
             self._emit(Failed("the prompt is longer than the context: shorten it or raise --context"))
             return
-        self._emit(Started(prompt_tokens, 0, submit.sampling.seed, question.startswith("think")))
+        self._emit(TurnStarted(prompt_tokens, 0, submit.sampling.seed, question.startswith("think")))
         self._emit(Prefill(prompt_tokens, prompt_tokens, 0))
         text, finish_reason, count = "", "stop", 0
         for event in rounds(reply(question), submit.max_tokens):

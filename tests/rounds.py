@@ -12,7 +12,7 @@ import checkpoints
 import numpy as np
 
 from kestrel_engine.drafter import Drafter, FirstHit, LookupDrafter, MtpDrafter, make_draft_head
-from kestrel_engine.events import Event, Round
+from kestrel_engine.events import Event, Released, Round
 from kestrel_engine.model import Model
 from kestrel_engine.options import SamplingOptions
 from kestrel_engine.rollback import make_rollback
@@ -225,5 +225,5 @@ def answer(
         emit(event)
 
     ended = session.answer(turn, both, cancelled)
-    ids = [token.id for event in events if isinstance(event, Round) for token in event.tokens]
+    ids = [token.id for event in events if isinstance(event, Round | Released) for token in event.tokens]
     return ended, ids, events

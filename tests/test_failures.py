@@ -13,7 +13,7 @@ from rounds import ROLLBACKS
 
 from kestrel_engine.drafter import MtpDrafter, make_draft_head
 from kestrel_engine.errors import KestrelError
-from kestrel_engine.events import Prefill, Round
+from kestrel_engine.events import Prefill, Released, Round
 from kestrel_engine.options import SamplingOptions
 from kestrel_engine.session import Turn
 from kestrel_engine.tokenizer import Tokenizer
@@ -212,7 +212,7 @@ def test_cancelling_shows_what_a_stop_string_held_back(stage):
     asked = itertools.count()
     turn = Turn(stage.prompts[0], SAMPLING, 99, stop=[whole.text + "\0never"])
     ended, ids, events = rounds.answer(session, turn, cancelled=lambda: next(asked) > 5)
-    tokens = [token for event in events if isinstance(event, Round) for token in event.tokens]
+    tokens = [token for event in events if isinstance(event, Round | Released) for token in event.tokens]
     assert ended.finish_reason == "cancelled" and ended.tokens == len(ids) > 0
     assert ended.text == "".join(token.text for token in tokens) == whole.text[: len(ended.text)]
 
@@ -229,7 +229,7 @@ def test_a_listener_that_raises(stage):
 
         with pytest.raises(Kernel):
             session.answer(stage.turn(), listen, lambda: False)
-        kept = sum(len(event.tokens) for event in seen if isinstance(event, Round))
+        kept = sum(len(event.tokens) for event in seen if isinstance(event, Round | Released))
         stage.check_next_turn(session, kept)
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rounds import GREEDY
 
-from kestrel_engine.events import Notice, Round
+from kestrel_engine.events import Notice, Released, Round
 from kestrel_engine.options import MAX_DRAFT, SamplingOptions
 from kestrel_engine.session import Turn
 from kestrel_engine.tokenizer import Tokenizer
@@ -53,7 +53,7 @@ class Stage:
         ended, ids, events = rounds.answer(session, turn)
         assert ids == self.ids[:expected]
         assert (ended.finish_reason, ended.text, ended.tokens) == (finish_reason, text, expected)
-        tokens = [token for event in events if isinstance(event, Round) for token in event.tokens]
+        tokens = [token for event in events if isinstance(event, Round | Released) for token in event.tokens]
         assert "".join(token.text for token in tokens) == text
         assert [token.position for token in tokens] == [len(self.prompt) + n for n in range(expected)]
         consumed = [*self.prompt, *ids[:-1]]

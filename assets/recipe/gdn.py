@@ -75,13 +75,17 @@ def _split(x: Tensor, chunk: int) -> Tensor:
     return x.transpose(1, 2).unflatten(2, (-1, chunk)).contiguous()
 
 
+@torch.compiler.disable
 def _scan(fresh: Tensor, erase: Tensor, leaving: Tensor, decay: Tensor) -> tuple[Tensor, Tensor]:
     """Carries the state over chunks. Returns each chunk's entry state [B,H,N,K,V] and writes [B,H,N,C,V]."""
     state = fresh.new_zeros(*fresh.shape[:2], erase.shape[-1], fresh.shape[-1])
     states, writes = [], []
-    for n in range(fresh.shape[2]):
+    # unbind, not indexing: the gradient of an index is a whole zero array each time
+    for fresh_n, erase_n, leaving_n, decay_n in zip(
+        *(x.unbind(2) for x in (fresh, erase, leaving, decay)), strict=True
+    ):
         states.append(state)
-        write = fresh[:, :, n] - erase[:, :, n] @ state
+        write = fresh_n - erase_n @ state
         writes.append(write)
-        state = state * decay[:, :, n] + leaving[:, :, n] @ write
+        state = state * decay_n + leaving_n @ write
     return torch.stack(states, dim=2), torch.stack(writes, dim=2)

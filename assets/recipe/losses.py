@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
+
+from kestrel_assets.recipe.cross_entropy import cross_entropy
 from kestrel_assets.recipe.data import Batch
 from kestrel_assets.recipe.model import Model
-from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,8 @@ def losses(model: Model, batch: TensorBatch, plan: LossPlan) -> tuple[Tensor, li
     """Mean trunk loss in nats and the list of mean draft losses of depths 1..plan.depth."""
     hidden = model.hidden(batch.ids, batch.segments)
     counted = batch.targets(1, plan.answers_only)
-    logits = model.head(hidden[:, :-1][counted])
-    trunk = _cross_entropy(logits, batch.ids[:, 1:][counted])
+    rows, matrix = hidden[:, :-1][counted], model.embedding
+    trunk = cross_entropy(rows, matrix, batch.ids[:, 1:][counted])
     # The trunk's row that predicts token t, for every counted t.
     row_of = F.pad(counted.flatten().cumsum(0).view_as(counted) - 1, (1, 0))
 
@@ -53,23 +55,10 @@ def losses(model: Model, batch: TensorBatch, plan: LossPlan) -> tuple[Tensor, li
         counted = batch.targets(depth + 1, plan.answers_only)
         if depth > 1:  # half of the deeper targets give nearly the same gradient at half the price
             counted = counted & (torch.arange(counted.shape[1], device=counted.device) % 2 == 0)
-        draft = model.head(draft_hidden[:, :-1][counted])
-        if plan.distill:
-            drafts.append(_soft_cross_entropy(draft, logits.detach()[row_of[:, depth + 1 :][counted]]))
-        else:
-            drafts.append(_cross_entropy(draft, batch.ids[:, depth + 1 :][counted]))
+        target = rows[row_of[:, depth + 1 :][counted]] if plan.distill else batch.ids[:, depth + 1 :][counted]
+        drafts.append(cross_entropy(draft_hidden[:, :-1][counted], matrix, target))
     return trunk, drafts
 
 
 def total_loss(trunk: Tensor, drafts: list[Tensor], plan: LossPlan) -> Tensor:
     return trunk + sum(w * x for w, x in zip(plan.mtp_weights, drafts, strict=False))
-
-
-def _cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
-    # The sum over max(1, count) stays finite when no token counts.
-    return F.cross_entropy(logits.float(), targets, reduction="sum") / max(1, len(targets))
-
-
-def _soft_cross_entropy(logits: Tensor, teacher: Tensor) -> Tensor:
-    soft = teacher.float().softmax(-1)
-    return -(soft * logits.float().log_softmax(-1)).sum() / max(1, len(logits))

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor, nn
+
+from kestrel_assets.recipe.conv import causal_conv
 from kestrel_assets.recipe.errors import RecipeError
 from kestrel_assets.recipe.gdn import chunked_gated_delta_rule
-from torch import Tensor, nn
 
 RESET = -30.0  # log decay at a document's first token: nothing of the state before it survives
 
@@ -114,7 +116,7 @@ class GatedDeltaNet(nn.Module):
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
         config = self.config
-        qkv = F.silu(self._convolve(self.in_proj_qkv(x).float(), context))
+        qkv = F.silu(causal_conv(self.in_proj_qkv(x).float(), self.conv1d.weight[:, 0], context.borders))
         beta = self.in_proj_b(x).float().sigmoid()
         decay = -self.A_log.exp() * F.softplus(self.in_proj_a(x).float() + self.dt_bias)
         if context.first is not None:
@@ -133,17 +135,6 @@ class GatedDeltaNet(nn.Module):
             out = chunked_gated_delta_rule(q, k, v, decay, beta)
         z = self.in_proj_z(x).unflatten(-1, (-1, config.linear_value_head_dim))
         return self.out_proj(self.norm(out, z).flatten(-2))
-
-    def _convolve(self, x: Tensor, context: Context) -> Tensor:
-        """Causal depth-wise convolution over [B, T, C]; taps never reach into an earlier document."""
-        taps = self.conv1d.weight[:, 0]  # [C, 4], the last tap is the current token
-        out = x * taps[:, -1]
-        for back in range(1, taps.shape[1]):
-            shifted = F.pad(x, (0, 0, back, 0))[:, : x.shape[1]]
-            if context.segments is not None:
-                shifted = shifted * context.same_document(back)
-            out = out + shifted * taps[:, -1 - back]
-        return out
 
 
 class Attention(nn.Module):
@@ -299,7 +290,7 @@ class Model(nn.Module):
 
     def hidden(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
         language_model = self.model["language_model"]
-        context = Context(segments)
+        context = Context(segments, self.config.linear_conv_kernel_dim)
         x = language_model.embed_tokens(ids)
         for layer in language_model.layers:
             x = layer(x, context)
@@ -313,7 +304,11 @@ class Model(nn.Module):
 
     def head(self, hidden: Tensor) -> Tensor:
         """The tied output matrix."""
-        return F.linear(hidden, self.model["language_model"].embed_tokens.weight)
+        return F.linear(hidden, self.embedding)
+
+    @property
+    def embedding(self) -> Tensor:
+        return self.model["language_model"].embed_tokens.weight
 
     def _initialise(self) -> None:
         residual = 1 / math.sqrt(2 * self.config.num_hidden_layers)
@@ -338,23 +333,18 @@ class Model(nn.Module):
 class Context:
     """What a row's documents allow: which tokens may see which. Built once a batch, used by every layer."""
 
-    def __init__(self, segments: Tensor | None):
+    def __init__(self, segments: Tensor | None, taps: int = 1):
         self.segments = segments
-        self.first = self._mask = None
+        self.first = self.mask = self.borders = None
         if segments is not None:
             self.first = F.pad(segments[:, 1:] != segments[:, :-1], (1, 0))
-
-    def same_document(self, back: int) -> Tensor:
-        same = self.segments[:, back:] == self.segments[:, :-back]
-        return F.pad(same, (back, 0))[..., None]
-
-    @property
-    def mask(self) -> Tensor | None:
-        """[B, 1, T, T], true where query t may see key s; None for plain causal attention."""
-        if self._mask is None and self.segments is not None:
-            same = self.segments[:, None, :, None] == self.segments[:, None, None, :]
-            self._mask = same.tril()
-        return self._mask
+            # [B, 1, T, T], true where query t may see key s; None stands for plain causal attention.
+            self.mask = (segments[:, None, :, None] == segments[:, None, None, :]).tril()
+            # What causal_conv asks for: the tokens whose i-th token back is in another document.
+            self.borders = [
+                F.pad(segments[:, back:] != segments[:, :-back], (back, 0)).flatten().nonzero()[:, 0]
+                for back in range(1, taps)
+            ]
 
     def crop(self, length: int) -> Context:
         return Context(None if self.segments is None else self.segments[:, :length])

@@ -13,6 +13,9 @@ PRIOR_WEIGHT = 4.0
 DECAY = 0.97
 """Weight of an earlier test beside the newest."""
 EXPLORE_EVERY = 24
+"""Rounds between two that explore, at least."""
+EXPLORE_SHARE = 0.03
+"""Of the time since the last exploring round, an exploring round may lose this much."""
 HYSTERESIS = 1.02
 """A new length must promise this much more than the present one."""
 PRIOR_ROW_COST = 0.15
@@ -27,6 +30,9 @@ class Governor:
         self._milliseconds: dict[int, float] = {}
         self._length = FIRST_LENGTH
         self._rounds = 0
+        self._waited = 0
+        """Rounds since the last that explored."""
+        self._explored = 0
 
     def record(self, drafted: int, accepted: int, milliseconds: float) -> None:
         """A round drafted, accepted and took so much. Positions behind the first rejection were not tested."""
@@ -34,7 +40,9 @@ class Governor:
             self._accepted[position] = self._accepted[position] * DECAY + (position < accepted)
             self._tested[position] = self._tested[position] * DECAY + 1
         known = self._milliseconds.get(drafted)
-        self._milliseconds[drafted] = milliseconds if known is None else 0.8 * known + 0.2 * milliseconds
+        # What was measured long ago counts less than what is measured all the time.
+        new = 1.0 if known is None else 0.2 if drafted == self._length else 0.5
+        self._milliseconds[drafted] = new * milliseconds + (1 - new) * (known or 0.0)
 
     def acceptance(self, position: int) -> float:
         """Estimated probability that the draft at `position` is right, those before it being right."""
@@ -72,8 +80,9 @@ class Governor:
         if self._rounds > 1 and rates[best] > rates[self._length] * HYSTERESIS:
             self._length = best
         length, reason = self._length, "most tokens per ms"
-        if self._rounds % EXPLORE_EVERY == 0:
-            length, reason = self._unexplored(), "exploring"
+        if self._may_explore(other := self._unexplored(), rates[length]):
+            length, reason = other, "exploring"
+            self._waited, self._explored = 0, self._explored + 1
         if length > limit:
             length, reason = limit, "end of the answer or context near"
         return (
@@ -81,10 +90,18 @@ class Governor:
             f"{reason}: {self.expected_tokens(length):.2f} tokens in {self.cost(length):.2f} ms expected",
         )
 
+    def _may_explore(self, other: int, rate: float) -> bool:
+        """Whether a round of length `other` instead of one at `rate` tokens per millisecond can be afforded."""
+        self._waited += 1
+        loss = self.cost(other) - self.expected_tokens(other) / rate
+        return self._waited >= EXPLORE_EVERY and loss <= EXPLORE_SHARE * self._waited * self.cost(
+            self._length
+        )
+
     def _unexplored(self) -> int:
         """A neighbour of the present length or plain decoding: one never measured, else each in turn."""
         neighbours = [k for k in (self._length + 1, self._length - 1, 0) if 0 <= k <= MAX_DRAFT]
         return next(
             (k for k in neighbours if k not in self._milliseconds),
-            neighbours[self._rounds // EXPLORE_EVERY % len(neighbours)],
+            neighbours[self._explored % len(neighbours)],
         )

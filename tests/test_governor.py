@@ -76,15 +76,16 @@ def test_nothing_is_drafted_when_drafts_never_hit(cost):
     simulation.run(300)
     lengths, rate = simulation.run(240)
     assert usual(lengths) == 0 and lengths.count(0) >= 220
-    assert rate <= cost(0) * (1 + 10 / 240 * cost(2) / cost(0))
+    assert rate <= 1.06 * cost(0)
 
 
 @pytest.mark.parametrize("acceptance", [0.3, 0.7, 0.95])
 def test_nothing_is_drafted_when_it_costs_too_much(acceptance):
     simulation = Simulation(lambda position: acceptance, DEAR)
     simulation.run(300)
-    lengths, _ = simulation.run(240)
+    lengths, rate = simulation.run(240)
     assert usual(lengths) == 0 and lengths.count(0) >= 220
+    assert rate <= 1.06 * DEAR(0)
 
 
 def test_long_drafts_when_they_always_hit():
@@ -104,8 +105,8 @@ def test_near_the_best_fixed_length(acceptance, cost, seed):
     simulation.run(200)
     _, rate = simulation.run(2000)
     best = best_rate(lambda position: acceptance, cost)
-    assert rate <= 1.15 * best
-    assert rate <= 1.15 * cost(0)
+    assert rate <= 1.1 * best
+    assert rate <= 1.05 * cost(0)
 
 
 def test_it_follows_a_text_that_changes():
@@ -139,6 +140,7 @@ def test_exploring_is_bounded_and_reaches_every_neighbour():
     settled = usual(lengths)
     others = [length for length in lengths if length != settled]
     assert len(others) <= len(lengths) / EXPLORE_EVERY + 4
+    assert len(others) >= 30
     neighbours = {settled - 1, 0} | ({settled + 1} if settled < MAX_DRAFT else set())
     assert neighbours <= set(others)
 
@@ -151,7 +153,7 @@ def test_a_small_advantage_changes_nothing():
     governor._milliseconds = {k: 40.0 if k == 3 else 49.9 if k == 4 else 1000.0 for k in range(MAX_DRAFT + 1)}
     assert [governor.choose()[0] for _ in range(EXPLORE_EVERY - 1)] == [3] * (EXPLORE_EVERY - 1)
     governor._milliseconds[4] = 49.9 / governor_module.HYSTERESIS
-    assert governor.choose()[0] != 4  # this one explores
+    governor.choose()  # this one explores
     assert governor.choose()[0] == 4
 
 

@@ -80,6 +80,8 @@ class Round:
     """Time spent undoing rejected drafts: log replay (cursor), state copies (snapshot), passes (rerun)."""
     reason: str
     """Why the engine chose this draft length."""
+    rejected_texts: tuple[str, ...] = ()
+    """What each of `rejected` would have been; a character in several tokens is U+FFFD."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,7 @@ class Session:
         reused = self.state.length
         boundary = min(boundary, len(wanted))
         emit(Prefill(reused, len(wanted), reused))
+        self._snapshot_at(boundary)
         while self.state.length < len(wanted):
             if cancelled():
                 return False
@@ -145,12 +146,13 @@ class Session:
             if start < boundary < end:
                 end = boundary
             self.model.forward(self.state, wanted[start:end], end - start)
-            if end == boundary:
-                self._take_snapshot()
+            self._snapshot_at(boundary)
             emit(Prefill(end, len(wanted), reused))
         return not cancelled()
 
-    def _take_snapshot(self) -> None:
+    def _snapshot_at(self, boundary: int) -> None:
+        if self.state.length != boundary or boundary == 0:
+            return
         snapshot = self.state.snapshot()
         self._snapshots = [s for s in self._snapshots if s.length < snapshot.length] + [snapshot]
         budget = max(1, min(SNAPSHOT_LIMIT, SNAPSHOT_BYTES // max(snapshot.bytes, 1)))
@@ -232,6 +234,7 @@ class Session:
                 verify_ms=result.verify_ms,
                 replay_ms=result.replay_ms,
                 reason=reason,
+                rejected_texts=tuple(self.tokenizer.decode([id]) for id in result.rejected),
             )
         )
 

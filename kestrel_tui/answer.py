@@ -9,6 +9,11 @@ from kestrel_tui.chats import Chat, Turn
 from kestrel_tui.journal import Journal
 from kestrel_tui.stats import TurnStats
 
+_REMARKS = {
+    "cancelled": "(stopped)",
+    "length": "(length limit reached: --max-tokens or the context)",
+}
+
 
 class Answer:
     """Use as a context manager: however it is left, the turn has an end.
@@ -34,15 +39,20 @@ class Answer:
                 self.turn.reasoning_open = event.reasoning
                 self._journal.answer(event.seed, event.prompt_tokens, self.turn.reasoning_open)
             case Round() | Released():
-                self.turn.tokens += [(token.id, token.text, token.kind) for token in event.tokens]
+                self.turn.take(event)
                 self.stats.add(event)
-                self._journal.tokens(event.tokens)
+                self._journal.tokens(event)
             case TurnEnded():
                 self.stats.finish(event)
                 self._end(event.finish_reason)
             case Failed():
                 self.failed = event
                 self._end("error", event.message)
+
+    @property
+    def remark(self) -> str | None:
+        """What a person is told about an end that did not come by itself."""
+        return _REMARKS.get(self.turn.finish_reason)
 
     def _end(self, finish_reason: str, message: str = "") -> None:
         self.turn.finish_reason, self.turn.message = finish_reason, message

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kestrel_engine.errors import UsageError
+from kestrel_engine.events import Released, Round, Token
 from kestrel_tui.journal import VERSION
+from kestrel_tui.objects import round_from_saved, token_from_row
 from kestrel_tui.reasoning import split_reasoning
 from kestrel_tui.sanitize import one_line
 
@@ -19,8 +21,10 @@ class Turn:
     """A question and what came back."""
 
     question: str
-    tokens: list[tuple[int, str, str]] = field(default_factory=list)
-    """(id, text, kind) of each token of the answer."""
+    tokens: list[Token] = field(default_factory=list)
+    """The answer's."""
+    rounds: dict[int, Round] = field(default_factory=dict)
+    """By their index."""
     finish_reason: str | None = None
     """None: the answer was cut off, its process died."""
     message: str = ""
@@ -30,12 +34,18 @@ class Turn:
 
     @property
     def text(self) -> str:
-        return "".join(text for _, text, _ in self.tokens)
+        return "".join(token.text for token in self.tokens)
 
     @property
     def parts(self) -> tuple[str, str]:
         """(reasoning, answer)"""
         return split_reasoning(self.text, self.reasoning_open)
+
+    def take(self, event: Round | Released) -> None:
+        """Keep what came of the answer."""
+        self.tokens += event.tokens
+        if isinstance(event, Round):
+            self.rounds[event.index] = event
 
     def messages(self) -> list[dict]:
         """The turn for the model: nothing if it was never answered."""
@@ -89,8 +99,10 @@ class Chat:
             case "answer":
                 self.turns[-1].reasoning_open = bool(line["reasoning"])
             case "tokens":
-                rows = [(int(number), str(text), str(kind)) for number, text, kind in line["tokens"]]
-                self.turns[-1].tokens += rows
+                tokens = tuple(map(token_from_row, line["tokens"]))
+                saved = line.get("round")
+                event = round_from_saved(saved, tokens) if saved is not None else Released(tokens)
+                self.turns[-1].take(event)
             case "end":
                 self.turns[-1].finish_reason = str(line["finish_reason"])
                 self.turns[-1].message = str(line.get("message", ""))

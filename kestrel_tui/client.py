@@ -48,7 +48,7 @@ class Client:
     def __init__(self, options: EngineOptions, factory: EngineFactory | None = None) -> None:
         # A SimpleQueue may be filled from a signal handler, even while its owner is inside get().
         self._events: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._engine = (factory or _real_engine())(options, emit=self._events.put)
+        self._engine = (factory or real_engine())(options, emit=self._events.put)
         self._engine.start()
 
     @property
@@ -118,7 +118,7 @@ class Client:
             return None
 
 
-def _real_engine() -> EngineFactory:
+def real_engine() -> EngineFactory:
     # Imported here: numba and the tokenizer cost a second that --help and --list must not pay.
     from kestrel_engine.thread import Engine
 

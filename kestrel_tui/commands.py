@@ -1,18 +1,16 @@
-"""The slash commands of the plain chat."""
+"""The slash commands of a chat."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from kestrel_engine.errors import KestrelError
 from kestrel_tui.chats import Chat
-from kestrel_tui.settings import parse_speculate
-from kestrel_tui.streams import complain, say
-
-if TYPE_CHECKING:
-    from kestrel_tui.plain import PlainChat
+from kestrel_tui.journal import Journal
+from kestrel_tui.settings import Settings, parse_speculate
+from kestrel_tui.stats import TurnStats
 
 _HELP = '''\
 /help               this list
@@ -33,11 +31,34 @@ def is_command(message: str) -> bool:
     return message.startswith("/") and "\n" not in message and message[1:].split(" ")[0].isalpha()
 
 
+class Host(Protocol):
+    """The chat that commands act on."""
+
+    settings: Settings
+    chat: Chat
+    journal: Journal
+    last_stats: TurnStats | None
+
+    def say(self, text: str) -> None:
+        """Show a line that is no part of the chat."""
+
+    def complain(self, text: str) -> None:
+        """Show what is wrong and what to do, in one line."""
+
+    def ask(self, question: str) -> None: ...
+
+    def turns_changed(self) -> None:
+        """Called when the chat is another, or its last turn was withdrawn."""
+
+    def speculation_changed(self) -> None:
+        """Called when the settings have another draft length."""
+
+
 class Commands:
     """Runs slash commands on a chat."""
 
-    def __init__(self, plain: PlainChat) -> None:
-        self._plain = plain
+    def __init__(self, host: Host) -> None:
+        self._host = host
         self._actions: dict[str, Callable[[str], None]] = {
             "help": self._help,
             "new": self._new,
@@ -56,73 +77,77 @@ class Commands:
             return False
         action = self._actions.get(name)
         if action is None:
-            complain(
+            self._host.complain(
                 f"unknown command /{name}: /help lists them; put a space before a message that begins with /"
             )
         else:
             try:
                 action(argument.strip())
             except KestrelError as error:
-                complain(str(error))
+                self._host.complain(str(error))
         return True
 
     def _help(self, _: str) -> None:
         for line in _HELP.splitlines():
-            say(line)
+            self._host.say(line)
 
     def _new(self, _: str) -> None:
-        old = self._plain.chat
-        self._plain.chat = Chat(model=old.model, system=old.system)
-        self._plain.journal.begin(old.model, old.system)
-        say("(a new chat)")
+        old = self._host.chat
+        self._host.chat = Chat(model=old.model, system=old.system)
+        self._host.journal.begin(old.model, old.system)
+        self._host.turns_changed()
+        self._host.say("(a new chat)")
 
     def _retry(self, _: str) -> None:
         question = self._withdraw()
         if question is not None:
-            self._plain.ask(question)
+            self._host.ask(question)
 
     def _undo(self, _: str) -> None:
         if self._withdraw() is not None:
-            say("(the last turn is withdrawn)")
+            self._host.say("(the last turn is withdrawn)")
 
     def _withdraw(self) -> str | None:
         """Take the last turn back; its question."""
-        if not self._plain.chat.turns:
-            say("(nothing was asked yet)")
+        if not self._host.chat.turns:
+            self._host.say("(nothing was asked yet)")
             return None
-        self._plain.journal.undo()
-        return self._plain.chat.turns.pop().question
+        self._host.journal.undo()
+        question = self._host.chat.turns.pop().question
+        self._host.turns_changed()
+        return question
 
     def _system(self, text: str) -> None:
-        self._plain.chat.system = text or None
-        self._plain.journal.system(text or None)
-        say("(system message set)" if text else "(no system message)")
+        self._host.chat.system = text or None
+        self._host.journal.system(text or None)
+        self._host.say("(system message set)" if text else "(no system message)")
 
     def _think(self, choice: str) -> None:
         choices = {"on": True, "off": False, "auto": None}
         if choice not in choices:
-            complain(f"/think {choice}: use on, off or auto")
+            self._host.complain(f"/think {choice}: use on, off or auto")
             return
         self._change(think=choices[choice])
-        say(f"(reasoning: {choice})")
+        self._host.say(f"(reasoning: {choice})")
 
     def _speculate(self, choice: str) -> None:
         try:
             length = parse_speculate(choice)
         except ValueError as error:
-            complain(f"/speculate {choice}: {error}")
+            self._host.complain(f"/speculate {choice}: {error}")
             return
         self._change(speculate=length)
-        say(f"(drafts a round: {'off' if length == 0 else length})")
+        self._host.speculation_changed()
+        self._host.say(f"(drafts a round: {'off' if length == 0 else length})")
 
     def _stats(self, _: str) -> None:
-        stats = self._plain.last_stats
+        stats = self._host.last_stats
         if stats is None:
-            say("(no answer yet)")
+            self._host.say("(no answer yet)")
             return
         for name, value in stats.as_dict().items():
             shown = [round(item, 3) for item in value] if isinstance(value, list) else round(value, 3)
-            say(f"{name.replace('_', ' ')}: {shown}")
+            self._host.say(f"{name.replace('_', ' ')}: {shown}")
 
     def _change(self, **values: object) -> None:
-        self._plain.settings = dataclasses.replace(self._plain.settings, **values)
+        self._host.settings = dataclasses.replace(self._host.settings, **values)

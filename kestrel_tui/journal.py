@@ -5,7 +5,7 @@ Lines, by their "type":
     system     the system message changed: text
     user       a question, written before the answer begins: text, time
     answer     the answer begins: seed, prompt_tokens, reasoning (the prompt ended in an open <think>)
-    tokens     one round's tokens, [id, text, kind] each
+    tokens     what came at once: tokens as rows of objects.token_row; round, unless there was none
     end        the answer is over: finish_reason (stop, length, cancelled, error), message, stats
     undo       the last turn is withdrawn
 Text is never rewritten. A journal whose last line was cut short is repaired when the chat goes on.
@@ -18,11 +18,12 @@ import datetime
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 from kestrel_engine.errors import KestrelError
-from kestrel_engine.events import Token
+from kestrel_engine.events import Released, Round
+from kestrel_tui.objects import saved_round, token_row
 from kestrel_tui.paths import make_private_folder
 
 VERSION = 1
@@ -86,10 +87,10 @@ class Journal:
     def answer(self, seed: int, prompt_tokens: int, reasoning: bool) -> None:
         self._write({"type": "answer", "seed": seed, "prompt_tokens": prompt_tokens, "reasoning": reasoning})
 
-    def tokens(self, tokens: Iterable[Token]) -> None:
-        rows = [[token.id, token.text, token.kind] for token in tokens]
-        if rows:
-            self._write({"type": "tokens", "tokens": rows})
+    def tokens(self, event: Round | Released) -> None:
+        line = {"type": "tokens", "tokens": [token_row(token) for token in event.tokens]}
+        line |= {"round": saved_round(event)} if isinstance(event, Round) else {}
+        self._write(line)
 
     def end(self, finish_reason: str, message: str | None = None, stats: dict | None = None) -> None:
         """finish_reason: the engine's, or "error" with a `message`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
@@ -17,7 +16,6 @@ from kestrel_engine.events import (
     Ready,
     Released,
     Round,
-    Token,
     TurnEnded,
     TurnStarted,
 )
@@ -26,6 +24,7 @@ from kestrel_tui.chats import Chat
 from kestrel_tui.client import Client, EngineFactory, failure
 from kestrel_tui.interrupts import Asking
 from kestrel_tui.journal import Journal
+from kestrel_tui.objects import round_object, token_object
 from kestrel_tui.progress import LoadingProgress
 from kestrel_tui.reasoning import Piece, ReasoningSplitter
 from kestrel_tui.settings import Settings
@@ -124,31 +123,6 @@ class JsonlOutput:
 
     def close(self) -> None:
         pass
-
-
-def token_object(token: Token) -> dict[str, Any]:
-    return {
-        "id": token.id,
-        "text": token.text,
-        "kind": token.kind,
-        "round": token.round,
-        "draft_index": token.draft_index,
-        # JSON has no infinities: a token the model thinks impossible (it can be forced) has no number.
-        "logprob": token.logprob if math.isfinite(token.logprob) else None,
-    }
-
-
-def round_object(event: Round) -> dict[str, Any]:
-    return {
-        "drafted": event.drafted,
-        "accepted": event.accepted,
-        "drafter": event.drafter,
-        "rejected": list(event.rejected),
-        "draft_ms": event.draft_ms,
-        "verify_ms": event.verify_ms,
-        "replay_ms": event.replay_ms,
-        "reason": event.reason,
-    }
 
 
 def write_error(message: str) -> None:

@@ -82,6 +82,18 @@ class PlainChat:
         if signals.terminating:
             raise Terminated
 
+    def say(self, text: str) -> None:
+        say(text)
+
+    def complain(self, text: str) -> None:
+        complain(text)
+
+    def turns_changed(self) -> None:
+        """Nothing: what was written stays."""
+
+    def speculation_changed(self) -> None:
+        """Nothing: the next answer follows the settings."""
+
     def show_turn(self, turn: Turn) -> None:
         """Show a turn of a chat that goes on, as it looked when it was new."""
         write_out(f"{LABEL}{for_terminal(turn.question)}\n")
@@ -125,10 +137,8 @@ class PlainChat:
             complain(answer.failed.message)
             return
         self.last_stats = answer.stats
-        if answer.turn.finish_reason == "cancelled":
-            say("(stopped)")
-        elif answer.turn.finish_reason == "length":
-            say("(length limit reached: --max-tokens or the context)")
+        if answer.remark:
+            say(answer.remark)
         if not self.settings.quiet:
             say(answer.stats.line())
 

@@ -11,6 +11,8 @@ CLOSE = "</think>"
 class Piece(NamedTuple):
     kind: Literal["reasoning", "answer"]
     text: str
+    start: int
+    """Where it stands in the stream."""
 
 
 class ReasoningSplitter:
@@ -25,10 +27,12 @@ class ReasoningSplitter:
     def __init__(self, inside: bool = False) -> None:
         self._state: Literal["start", "opened", "reasoning", "closed", "answer"] = "start"
         self._inside = inside
+        self._fed = 0
         self._held = ""
 
     def feed(self, text: str) -> list[Piece]:
         """The pieces that `text` completes."""
+        self._fed += len(text)
         self._held += text
         return self._split(final=False)
 
@@ -39,14 +43,14 @@ class ReasoningSplitter:
     def _split(self, final: bool) -> list[Piece]:
         pieces: list[Piece] = []
         while True:
-            before = self._state
-            piece = getattr(self, f"_{self._state}")(final)
-            if piece:
-                pieces.append(piece)
+            before, start = self._state, self._fed - len(self._held)
+            text = getattr(self, f"_{self._state}")(final)
+            if text:
+                pieces.append(Piece(before, text, start))
             if self._state == before:
                 return pieces
 
-    def _start(self, final: bool) -> Piece | None:
+    def _start(self, final: bool) -> str | None:
         """Decide whether the stream begins with reasoning."""
         text = self._held.lstrip()
         if text.startswith(OPEN):
@@ -59,10 +63,10 @@ class ReasoningSplitter:
             self._state = "answer"
         return None
 
-    def _opened(self, final: bool) -> Piece | None:
+    def _opened(self, final: bool) -> str | None:
         return self._skip_blank_lines("reasoning", final)
 
-    def _reasoning(self, final: bool) -> Piece | None:
+    def _reasoning(self, final: bool) -> str | None:
         text, tag, rest = self._held.partition(CLOSE)
         if tag:
             self._state, self._held = "closed", rest
@@ -73,15 +77,14 @@ class ReasoningSplitter:
             kept = len(text) - _overlap(text, CLOSE)
             kept = len(text[:kept].rstrip("\n"))
             text, self._held = text[:kept], text[kept:]
-        text = text.rstrip("\n") if tag or final else text
-        return Piece("reasoning", text) if text else None
+        return text.rstrip("\n") if tag or final else text
 
-    def _closed(self, final: bool) -> Piece | None:
+    def _closed(self, final: bool) -> str | None:
         return self._skip_blank_lines("answer", final)
 
-    def _answer(self, final: bool) -> Piece | None:
+    def _answer(self, final: bool) -> str | None:
         text, self._held = self._held, ""
-        return Piece("answer", text) if text else None
+        return text
 
     def _skip_blank_lines(self, then: Literal["reasoning", "answer"], final: bool) -> None:
         self._held = self._held.lstrip("\n")

@@ -16,7 +16,7 @@ from fake_engine import FakeEngine, isolate
 from terminal import run_chat, start_chat
 
 from kestrel_engine.errors import UsageError
-from kestrel_engine.events import Token
+from kestrel_engine.events import Released, Round, Token
 from kestrel_tui import journal as journal_module
 from kestrel_tui.chats import ChatStore, read_chat
 from kestrel_tui.cli import main
@@ -57,8 +57,10 @@ def test_a_journal_reads_back_as_the_chat_it_was(home: Path) -> None:
     journal.begin(model="folder", system="Be brief.")
     journal.user("first\nline 日本")
     journal.answer(seed=3, prompt_tokens=9, reasoning=True)
-    journal.tokens([a_token("hm"), a_token("</think>", "accepted")])
-    journal.tokens([a_token("\n\nYes", "replayed")])
+    tokens = a_token("hm"), a_token("</think>", "accepted"), a_token("\n\nYes", "replayed")
+    event = Round(0, tokens[:2], 3, 1, "mtp", (7, 8), 0.5, 2.0, 0.25, "fixed", ("a", "\n"))
+    journal.tokens(event)
+    journal.tokens(Released(tokens[2:]))
     journal.end("stop", stats={"rounds": 2})
     journal.user("withdrawn")
     journal.end("error", "no room")
@@ -71,7 +73,7 @@ def test_a_journal_reads_back_as_the_chat_it_was(home: Path) -> None:
     assert (chat.id, chat.model, chat.system, chat.notices) == (path.stem, "folder", "Be long.", [])
     assert [turn.question for turn in chat.turns] == ["first\nline 日本", "second"]
     first, second = chat.turns
-    assert first.tokens == [(5, "hm", "own"), (5, "</think>", "accepted"), (5, "\n\nYes", "replayed")]
+    assert (first.tokens, first.rounds) == ([*tokens], {0: event})
     assert (first.finish_reason, first.parts) == ("stop", ("hm", "Yes"))
     assert second.finish_reason is None
     # A question without an answer is kept, but the model does not see it.
@@ -317,6 +319,6 @@ def test_tokens_are_saved_with_their_kinds(home: Path) -> None:
     path = a_chat(home, "a b c d e f")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line["type"] for line in lines][:4] == ["chat", "user", "answer", "tokens"]
-    kinds = [kind for line in lines if line["type"] == "tokens" for _, _, kind in line["tokens"]]
+    kinds = [kind for line in lines if line["type"] == "tokens" for _, _, kind, *_ in line["tokens"]]
     assert {"own", "accepted", "replayed"} <= set(kinds)
     assert lines[-1]["type"] == "end" and lines[-1]["stats"]["rounds"] == 4

@@ -1,0 +1,86 @@
+"""Tokens and rounds as JSON: the objects of `--output json`, and the rows of a journal."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from kestrel_engine.events import Round, Token
+
+
+def token_object(token: Token) -> dict[str, Any]:
+    return {
+        "id": token.id,
+        "text": token.text,
+        "kind": token.kind,
+        "round": token.round,
+        "draft_index": token.draft_index,
+        "logprob": _number(token.logprob),
+    }
+
+
+def round_object(event: Round) -> dict[str, Any]:
+    """The round without its tokens and its number."""
+    return {
+        "drafted": event.drafted,
+        "accepted": event.accepted,
+        "drafter": event.drafter,
+        "rejected": list(event.rejected),
+        "draft_ms": event.draft_ms,
+        "verify_ms": event.verify_ms,
+        "replay_ms": event.replay_ms,
+        "reason": event.reason,
+    }
+
+
+def token_row(token: Token) -> list:
+    """[id, text, kind, position, round, draft_index, logprob]"""
+    number = _number(token.logprob)
+    return [token.id, token.text, token.kind, token.position, token.round, token.draft_index, number]
+
+
+def token_from_row(row: list) -> Token:
+    """The inverse of `token_row`. Raises ValueError or TypeError."""
+    id, text, kind, position, round, draft_index, logprob = row
+    return Token(
+        id=int(id),
+        text=str(text),
+        kind=_kind(kind),
+        position=int(position),
+        round=int(round),
+        draft_index=None if draft_index is None else int(draft_index),
+        logprob=-math.inf if logprob is None else float(logprob),
+    )
+
+
+def saved_round(event: Round) -> dict[str, Any]:
+    """What a journal keeps of a round beside its tokens."""
+    return {"index": event.index} | round_object(event) | {"rejected_texts": list(event.rejected_texts)}
+
+
+def round_from_saved(saved: dict, tokens: tuple[Token, ...]) -> Round:
+    """The inverse of `saved_round`. Raises KeyError, ValueError or TypeError."""
+    return Round(
+        index=int(saved["index"]),
+        tokens=tokens,
+        drafted=int(saved["drafted"]),
+        accepted=int(saved["accepted"]),
+        drafter=str(saved["drafter"]),
+        rejected=tuple(map(int, saved["rejected"])),
+        draft_ms=float(saved["draft_ms"]),
+        verify_ms=float(saved["verify_ms"]),
+        replay_ms=float(saved["replay_ms"]),
+        reason=str(saved["reason"]),
+        rejected_texts=tuple(map(str, saved["rejected_texts"])),
+    )
+
+
+def _number(value: float) -> float | None:
+    # JSON has no infinities: a token the model thinks impossible (it can be forced) has no number.
+    return value if math.isfinite(value) else None
+
+
+def _kind(value: object) -> Any:
+    if value not in ("own", "accepted", "replayed"):
+        raise ValueError(value)
+    return value

@@ -104,6 +104,17 @@ def test_the_boundary_may_lie_anywhere(make, model):
         check_turn(session, prompt, again)
 
 
+def test_a_boundary_where_the_state_already_stands(make, model):
+    """Accepted drafts may still wait in the log there."""
+    session = make()
+    prompt = models.random_tokens(model, 12)
+    ids = check_turn(session, prompt, 0, count=9)
+    border = len(prompt) + 8
+    check_turn(session, [*prompt, *ids, *NEW], border, boundary=border)
+    check_turn(session, [*prompt, *ids, *NEW], border, boundary=border)
+    check_turn(session, [*prompt, *ids[:-1], *NEW], border)
+
+
 def test_a_b_a(make, model):
     """The same request gives the same answer after others, from a snapshot and from scratch."""
     a, b = models.random_tokens(model, 30, 1), models.random_tokens(model, 30, 2)

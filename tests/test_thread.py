@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
-import checkpoints
 import engines
 import pytest
 from engines import Running, ids_of
@@ -277,72 +275,6 @@ def test_refused_turns(running, expected, submit, named):
     assert [type(event) for event in events] == [Failed]
     assert named in failed.message and is_one_line(failed) and not failed.fatal
     assert ids_of(running.ask(ask())) == expected
-
-
-def cut_weights(folder: Path) -> None:
-    path = folder / "model.safetensors"
-    path.write_bytes(path.read_bytes()[:-1000])
-
-
-def wrong_tensor(folder: Path) -> None:
-    def edit(tensors):
-        tensors["mtp.norm.weight"] = tensors["mtp.norm.weight"][:-1]
-
-    checkpoints.write_checkpoint(folder, edit_tensors=edit)
-
-
-def other_model(folder: Path) -> None:
-    config = json.loads((folder / "config.json").read_text())
-    config["model_type"] = config["text_config"]["model_type"] = "llama"
-    (folder / "config.json").write_text(json.dumps(config))
-
-
-@pytest.mark.parametrize(
-    ("damage", "options", "named"),
-    [
-        (lambda folder: (folder / "config.json").unlink(), {}, "config.json"),
-        (lambda folder: (folder / "config.json").write_text("{"), {}, "config.json"),
-        (other_model, {}, "llama"),
-        (lambda folder: (folder / "model.safetensors").unlink(), {}, "safetensors"),
-        (lambda folder: (folder / "model.safetensors").write_bytes(b""), {}, "model.safetensors"),
-        (cut_weights, {}, "model.safetensors"),
-        (wrong_tensor, {}, "mtp.norm.weight"),
-        (lambda folder: (folder / "tokenizer.json").unlink(), {}, "tokenizer.json"),
-        (lambda folder: (folder / "tokenizer.json").write_text("{}"), {}, "tokenizer.json"),
-        (lambda folder: None, {"context": 5000}, "context 5000"),
-        (lambda folder: None, {"device": "cuda"}, "--device cpu"),
-    ],
-)
-def test_models_that_cannot_be_loaded(tmp_path, damage, options, named):
-    folder = checkpoints.write_checkpoint(tmp_path / "model")
-    damage(folder)
-    with Running(folder, **options) as running:
-        failed = running.loading[-1]
-        assert isinstance(failed, Failed) and failed.fatal and failed.exit_status == 2
-        assert named in failed.message and is_one_line(failed), failed.message
-        running.engine.join(engines.PATIENCE)
-        assert not running.thread.is_alive()
-        running.engine.send(ask())
-
-
-@pytest.mark.parametrize("name", ["missing/folder/of/a/model", "https://host:8000/v1", "/dev/null"])
-def test_names_that_are_no_model(tmp_path, name):
-    with Running(Path(name) if name.startswith("/") else name) as running:
-        failed = running.loading[-1]
-        assert isinstance(failed, Failed) and failed.fatal and is_one_line(failed)
-        assert failed.exit_status == 2
-
-
-def test_an_unexpected_error_while_loading(tiny_model, monkeypatch):
-    from kestrel_engine import loader
-
-    def breaks(*_):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(loader, "open_checkpoint", breaks)
-    with Running(tiny_model) as running:
-        failed = running.loading[-1]
-        assert failed.fatal and is_one_line(failed) and "ZeroDivisionError" in failed.message
 
 
 # --- the end ----------------------------------------------------------------------------------------------

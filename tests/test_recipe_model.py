@@ -8,10 +8,10 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from kestrel_assets.recipe.errors import RecipeError
-from kestrel_assets.recipe.export import export
-from kestrel_assets.recipe.gdn import chunked_gated_delta_rule, recurrent_gated_delta_rule
-from kestrel_assets.recipe.model import Model, ModelConfig, load_checkpoint
+from kestrel_assets.recipe.errors import RecipeError  # noqa: E402
+from kestrel_assets.recipe.export import export  # noqa: E402
+from kestrel_assets.recipe.gdn import chunked_gated_delta_rule, recurrent_gated_delta_rule  # noqa: E402
+from kestrel_assets.recipe.model import Model, ModelConfig, load_checkpoint  # noqa: E402
 
 TINY = ModelConfig(
     vocab_size=96,

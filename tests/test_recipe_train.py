@@ -12,12 +12,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kestrel_assets.recipe.data import Corpus, Rows
-from kestrel_assets.recipe.errors import RecipeError
-from kestrel_assets.recipe.export import export_run
-from kestrel_assets.recipe.model import load_checkpoint
-from kestrel_assets.recipe.muon import orthogonalise
-from kestrel_assets.recipe.train import Trainer, parse_options, train
+from kestrel_assets.recipe.data import Corpus, Rows  # noqa: E402
+from kestrel_assets.recipe.errors import RecipeError  # noqa: E402
+from kestrel_assets.recipe.export import export_run  # noqa: E402
+from kestrel_assets.recipe.model import load_checkpoint  # noqa: E402
+from kestrel_assets.recipe.muon import orthogonalise  # noqa: E402
+from kestrel_assets.recipe.train import Trainer, parse_options, train  # noqa: E402
 
 TINY = "hidden_size=64,num_hidden_layers=4,intermediate_size=64,num_attention_heads=2,num_key_value_heads=1"
 TINY += ",head_dim=32,linear_num_key_heads=2,linear_num_value_heads=2,linear_key_head_dim=32,linear_value_head_dim=32"
@@ -42,7 +42,7 @@ def corpus(tmp_path_factory):
 
 def options(corpus, out, *more, steps=8):
     arguments = ["--corpus", corpus, "--out", out, "--steps", steps, "--rows", 2, "--row-length", 64]
-    arguments += ["--model", TINY, "--warmup", 2, "--eval-every", 4, "--eval-rows", 2, *more]
+    arguments += ["--model", TINY, "--warmup", 2, "--eval-every", 4, "--eval-documents", 2, *more]
     return parse_options([str(x) for x in arguments])
 
 

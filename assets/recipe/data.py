@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
 from kestrel_assets.recipe.errors import RecipeError
 
 PAD_SEGMENT = -1
@@ -52,6 +53,10 @@ class Corpus:
         self.heldout = self._read("heldout")
         if not self.train:
             raise RecipeError(f"the corpus in {self.folder} has no train-*.npy arrays; build it again")
+
+    @property
+    def largest_id(self) -> int:
+        return max(int(group.ids.max()) for split in (self.train, self.heldout) for group in split.values())
 
     @property
     def hash(self) -> str:
@@ -171,17 +176,26 @@ class Rows:
         return Batch(ids, segments, answers.astype(bool))
 
 
-def heldout_batch(group: Group, rows: int, length: int) -> Batch:
-    """A fixed sample of held-out documents, one a row, spread over the group and padded at the end."""
+def heldout_batch(group: Group, documents: int, length: int) -> Batch:
+    """A fixed sample of held-out documents, spread over the group, cut to `length` and packed into rows."""
     count = len(group.bounds) - 1
-    picks = np.linspace(0, count - 1, min(rows, count)).astype(int)
-    ids = np.zeros((len(picks), length), dtype=np.int64)
-    segments = np.full_like(ids, PAD_SEGMENT)
-    answers = np.zeros(ids.shape, dtype=bool)
-    for i, document in enumerate(picks):
-        start = group.bounds[document]
-        taken = int(min(group.bounds[document + 1] - start, length))
-        ids[i, :taken] = group.ids[start : start + taken]
-        segments[i, :taken] = 0
-        answers[i, :taken] = group.answers[start : start + taken]
+    rows: list[list[slice]] = []
+    room = 0
+    for document in np.linspace(0, count - 1, min(documents, count)).astype(int):
+        start = int(group.bounds[document])
+        span = slice(start, min(int(group.bounds[document + 1]), start + length))
+        if span.stop - span.start > room:
+            rows.append([])
+            room = length
+        rows[-1].append(span)
+        room -= span.stop - span.start
+    ids = np.zeros((len(rows), length), dtype=np.int64)
+    segments, answers = np.full_like(ids, PAD_SEGMENT), np.zeros(ids.shape, dtype=bool)
+    for row, spans in enumerate(rows):
+        filled = 0
+        for segment, span in enumerate(spans):
+            end = filled + span.stop - span.start
+            ids[row, filled:end], answers[row, filled:end] = group.ids[span], group.answers[span]
+            segments[row, filled:end] = segment
+            filled = end
     return Batch(ids, segments, answers)

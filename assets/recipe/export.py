@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 
 import torch
-from kestrel_assets.recipe.errors import RecipeError, run_command
-from kestrel_assets.recipe.model import Model, ModelConfig
 from safetensors.torch import save_file
+
+from kestrel_assets.recipe.errors import RecipeError, run_command
+from kestrel_assets.recipe.model import Model
+from kestrel_assets.recipe.model_config import ModelConfig
 
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "generation_config.json", "chat_template.jinja")
 KEPT_FP32 = ("A_log", "dt_bias", "linear_attn.norm.weight")

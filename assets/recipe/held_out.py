@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+
 from kestrel_assets.recipe.data import Corpus, heldout_batch
 from kestrel_assets.recipe.losses import TensorBatch
 from kestrel_assets.recipe.model import Model
@@ -31,9 +32,9 @@ class GroupScore:
 
 
 class HeldOut:
-    def __init__(self, corpus: Corpus, rows: int, length: int, device: torch.device):
+    def __init__(self, corpus: Corpus, documents: int, length: int, device: torch.device):
         self.batches = {
-            name: TensorBatch.of(heldout_batch(group, rows, length), device)
+            name: TensorBatch.of(heldout_batch(group, documents, length), device)
             for name, group in corpus.heldout.items()
         }
 

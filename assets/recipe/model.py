@@ -8,63 +8,19 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from kestrel_assets.recipe.attention import Context, attend, attend_chain, rope_table, rotate
 from kestrel_assets.recipe.conv import causal_conv
 from kestrel_assets.recipe.errors import RecipeError
 from kestrel_assets.recipe.gdn import chunked_gated_delta_rule
+from kestrel_assets.recipe.model_config import ModelConfig
 
 RESET = -30.0  # log decay at a document's first token: nothing of the state before it survives
-
-
-@dataclass(frozen=True)
-class ModelConfig:
-    """The text config, under the names of `config.json`."""
-
-    vocab_size: int = 4096
-    hidden_size: int = 256
-    num_hidden_layers: int = 8
-    full_attention_interval: int = 4
-    num_attention_heads: int = 4
-    num_key_value_heads: int = 2
-    head_dim: int = 64
-    linear_num_key_heads: int = 4
-    linear_num_value_heads: int = 4
-    linear_key_head_dim: int = 64
-    linear_value_head_dim: int = 64
-    linear_conv_kernel_dim: int = 4
-    intermediate_size: int = 640
-    rms_norm_eps: float = 1e-6
-    partial_rotary_factor: float = 0.25
-    rope_theta: float = 1e7
-    max_position_embeddings: int = 4096
-
-    @property
-    def rotary_dim(self) -> int:
-        return int(self.head_dim * self.partial_rotary_factor)
-
-    @property
-    def conv_dim(self) -> int:
-        keys = self.linear_num_key_heads * self.linear_key_head_dim
-        return 2 * keys + self.linear_num_value_heads * self.linear_value_head_dim
-
-    def is_attention(self, layer: int) -> bool:
-        return (layer + 1) % self.full_attention_interval == 0
-
-    @classmethod
-    def from_dict(cls, values: dict) -> ModelConfig:
-        """Reads a text config (or a whole `config.json`); keys it does not know are ignored."""
-        text = values.get("text_config", values)
-        text = {**text, **text.get("rope_parameters", {})}
-        return cls(**{f.name: text[f.name] for f in fields(cls) if f.name in text})
-
-    def to_dict(self) -> dict:
-        return asdict(self)
 
 
 class Norm(nn.Module):
@@ -162,8 +118,8 @@ class Attention(nn.Module):
         q, gate = self.q_proj(x).unflatten(-1, (-1, 2 * config.head_dim)).chunk(2, dim=-1)
         k = self.k_proj(x).unflatten(-1, (-1, config.head_dim))
         v = self.v_proj(x).unflatten(-1, (-1, config.head_dim))
-        cos, sin = _rope_table(config, start, x.shape[1], x.device)
-        q, k = (_rotate(y.transpose(1, 2), cos, sin).to(v.dtype) for y in (self.q_norm(q), self.k_norm(k)))
+        cos, sin = rope_table(config, start, x.shape[1], x.device)
+        q, k = (rotate(y.transpose(1, 2), cos, sin).to(v.dtype) for y in (self.q_norm(q), self.k_norm(k)))
         repeats = config.num_attention_heads // config.num_key_value_heads
         return (
             q,
@@ -330,52 +286,6 @@ class Model(nn.Module):
                 weight.data.normal_(std=scale * 0.5 / math.sqrt(weight.shape[1]))
 
 
-class Context:
-    """What a row's documents allow: which tokens may see which. Built once a batch, used by every layer."""
-
-    def __init__(self, segments: Tensor | None, taps: int = 1):
-        self.segments = segments
-        self.first = self.mask = self.borders = None
-        if segments is not None:
-            self.first = F.pad(segments[:, 1:] != segments[:, :-1], (1, 0))
-            # [B, 1, T, T], true where query t may see key s; None stands for plain causal attention.
-            self.mask = (segments[:, None, :, None] == segments[:, None, None, :]).tril()
-            # What causal_conv asks for: the tokens whose i-th token back is in another document.
-            self.borders = [
-                F.pad(segments[:, back:] != segments[:, :-back], (back, 0)).flatten().nonzero()[:, 0]
-                for back in range(1, taps)
-            ]
-
-    def crop(self, length: int) -> Context:
-        return Context(None if self.segments is None else self.segments[:, :length])
-
-
-def attend(q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
-    """Causal softmax attention, [B, heads, T, dim]."""
-    if context.mask is None:
-        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=context.mask)
-
-
-def attend_chain(
-    q: Tensor, trunk_k: Tensor, trunk_v: Tensor, own: list[tuple[Tensor, Tensor]], context: Context
-) -> Tensor:
-    """Attention of chained drafts: query p sees the trunk entries 0..p and entry p of every list in `own`."""
-    length = q.shape[2]
-    scale = q.shape[-1] ** -0.5
-    visible = context.mask
-    if visible is None:
-        visible = torch.ones(length, length, dtype=torch.bool, device=q.device).tril()
-    scores = (q @ trunk_k[:, :, :length].transpose(-1, -2)).float() * scale
-    scores = scores.masked_fill(~visible, -torch.inf)
-    extra = [(q * k[:, :, :length]).sum(-1, keepdim=True).float() * scale for k, _ in own]
-    weights = torch.cat([scores, *extra], dim=-1).softmax(-1).to(q.dtype)
-    mixed = weights[..., :length] @ trunk_v[:, :, :length]
-    for i, (_, v) in enumerate(own):
-        mixed = mixed + weights[..., length + i, None] * v[:, :, :length]
-    return mixed
-
-
 def load_checkpoint(folder: str | Path) -> Model:
     """Reads an exported folder (`config.json`, `model.safetensors`) into an fp32 Model.
 
@@ -397,17 +307,3 @@ def load_checkpoint(folder: str | Path) -> Model:
 
 def _unit(x: Tensor) -> Tensor:
     return x * torch.rsqrt(x.square().sum(-1, keepdim=True) + 1e-6)
-
-
-def _rope_table(config: ModelConfig, start: int, length: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    half = torch.arange(0, config.rotary_dim, 2, device=device, dtype=torch.float32) / config.rotary_dim
-    positions = torch.arange(start, start + length, device=device, dtype=torch.float32)
-    angles = positions[:, None] * config.rope_theta**-half
-    return angles.cos(), angles.sin()
-
-
-def _rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """NeoX-style rotation of the first rotary_dim entries of [..., T, dim]."""
-    half = cos.shape[-1]
-    a, b, rest = x.split([half, half, x.shape[-1] - 2 * half], dim=-1)
-    return torch.cat([a * cos - b * sin, b * cos + a * sin, rest], dim=-1)

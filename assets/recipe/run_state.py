@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import torch
+
 from kestrel_assets.recipe.errors import RecipeError
 
 

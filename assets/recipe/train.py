@@ -18,11 +18,13 @@ import time
 from pathlib import Path
 
 import torch
+
 from kestrel_assets.recipe.data import Corpus, Rows
 from kestrel_assets.recipe.errors import RecipeError, run_command
 from kestrel_assets.recipe.held_out import HeldOut, chosen_loss
 from kestrel_assets.recipe.losses import LossPlan, TensorBatch, losses, total_loss
-from kestrel_assets.recipe.model import Model, ModelConfig
+from kestrel_assets.recipe.model import Model
+from kestrel_assets.recipe.model_config import ModelConfig
 from kestrel_assets.recipe.muon import Muon
 from kestrel_assets.recipe.run_state import check_settings, read_state, write_state
 
@@ -59,7 +61,7 @@ class Trainer:
         self.model = Model(model_config(self.corpus, dict(options.model))).to(self.device)
         self.optimizers = make_optimizers(self.model, options)
         self.rows = Rows(self.corpus.train, options.seed)
-        self.held_out = HeldOut(self.corpus, options.eval_rows, options.row_length, self.device)
+        self.held_out = HeldOut(self.corpus, options.eval_documents, options.row_length, self.device)
         self.step, self.tokens, self.seconds, self.best = 0, 0, 0.0, float("inf")
         self.settings = {
             "model": self.model.config.to_dict(),
@@ -131,7 +133,7 @@ class Trainer:
 
     def plan(self) -> LossPlan:
         options = self.options
-        deep = self.step % options.deep_every == 0
+        deep = self.step % (options.final_deep_every if self.is_final else options.deep_every) == 0
         return LossPlan(
             depth=3 if deep else 1,
             mtp_weights=options.final_mtp_weights if self.is_final else options.mtp_weights,
@@ -209,7 +211,6 @@ class Trainer:
         for name, score in scores.items():
             say(f"  held-out {name:<15} {score}")
         loss = chosen_loss(scores)
-        # Phases are not ranked against each other's noise: the lowest loss wins, whenever it was reached.
         if loss < self.best:
             self.best = loss
             write_state(self.options.out / "best.pt", self._weights_state())
@@ -227,7 +228,12 @@ def model_config(corpus: Corpus, changes: dict) -> ModelConfig:
     if unknown:
         raise RecipeError(f"--model knows no {', '.join(sorted(unknown))}; see ModelConfig for the names")
     vocabulary = {"vocab_size": corpus.meta.get("vocab_size", ModelConfig.vocab_size)}
-    return ModelConfig.from_dict({**vocabulary, **changes})
+    config = ModelConfig.from_dict({**vocabulary, **changes})
+    if corpus.largest_id >= config.vocab_size:
+        raise RecipeError(
+            f"the corpus has token {corpus.largest_id}, the model only {config.vocab_size} entries"
+        )
+    return config
 
 
 def make_optimizers(model: Model, options: argparse.Namespace) -> list[torch.optim.Optimizer]:
@@ -294,6 +300,7 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--mtp-weights", type=parse_floats, default=(0.3, 0.2, 0.15))
     add("--final-mtp-weights", type=parse_floats, default=(0.5, 0.4, 0.3))
     add("--deep-every", type=int, default=3, help="draft depths 2 and 3 are trained on every n-th step")
+    add("--final-deep-every", type=int, default=2, help="the same in the final phase")
     add("--stable-mix", type=parse_mix, default=STABLE_MIX)
     add("--final-mix", type=parse_mix, default=FINAL_MIX)
     add("--model", type=parse_model, default=[], help="changed config fields, e.g. hidden_size=320")
@@ -304,7 +311,7 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--seed", type=int, default=1)
     add("--log-every", type=int, default=10)
     add("--eval-every", type=int, default=200)
-    add("--eval-rows", type=int, default=16)
+    add("--eval-documents", type=int, default=40, help="held-out documents a group in each evaluation")
     add("--save-minutes", type=float, default=5.0)
     add("--accept-corpus", action="store_true", help="go on from the checkpoint with a changed corpus")
     return parser.parse_args(arguments)

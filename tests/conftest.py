@@ -11,11 +11,16 @@ from pathlib import Path
 import checkpoints
 import pytest
 from hypothesis import settings
+
+from kestrel_engine.cpu import runtime
 from kestrel_engine.tokenizer import Tokenizer
 
 # Before any library reads them: no network in tests, no warnings about forks.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+# Keyed by the kernels' sources: numba's own cache does not notice a changed callee.
+runtime.prepare()
 
 settings.register_profile("kestrel", deadline=None, print_blob=True)
 settings.load_profile("kestrel")

@@ -36,7 +36,7 @@ class Answer:
         match event:
             case TurnStarted():
                 self.seed, self.prompt_tokens = event.seed, event.prompt_tokens
-                self.turn.reasoning_open = event.reasoning
+                self.turn.reasoning_open, self.turn.seed = event.reasoning, event.seed
                 self._journal.answer(event.seed, event.prompt_tokens, self.turn.reasoning_open)
             case Round() | Released():
                 self.turn.take(event)

@@ -29,6 +29,7 @@ class Turn:
     """None: the answer was cut off, its process died."""
     message: str = ""
     """Why it failed, when `finish_reason` is "error"."""
+    seed: int | None = None
     reasoning_open: bool = False
     """Whether the prompt ended inside a `<think>`, so that the text begins with reasoning."""
 
@@ -98,6 +99,7 @@ class Chat:
                 self.turns.append(Turn(str(line["text"])))
             case "answer":
                 self.turns[-1].reasoning_open = bool(line["reasoning"])
+                self.turns[-1].seed = int(line["seed"])
             case "tokens":
                 tokens = tuple(map(token_from_row, line["tokens"]))
                 saved = line.get("round")

@@ -142,12 +142,26 @@ def _talk(given: dict[str, Any], settings: Settings, factory: EngineFactory | No
 
             output = make_output(given["output"], settings)
             return run_oneshot(Job(prompt, bool(given.get("raw")), settings, chat, journal, output), factory)
-        # The one place where the face of a chat is chosen: so far there is the plain one.
+        if _is_live(settings):
+            from kestrel_tui.live.run import run_live
+
+            return run_live(settings, chat, journal, _store(), factory)
         from kestrel_tui.plain import run_plain
 
         return run_plain(settings, chat, journal, factory)
     finally:
         journal.close()
+
+
+def _is_live(settings: Settings) -> bool:
+    """Whether the chat has the full screen: a terminal on both ends that can, and a user who can see it."""
+    is_terminal = streams.is_terminal(sys.stdin) and streams.is_terminal(sys.stdout)
+    return (
+        is_terminal
+        and not settings.plain
+        and os.environ.get("TERM", "") not in ("", "dumb")
+        and not os.environ.get("ACCESSIBLE")
+    )
 
 
 def _prompt(text: str, raw: bool) -> str:

@@ -43,7 +43,8 @@ class Journal:
 
     def __init__(self, notify: Callable[[str], None], folder: Path | None) -> None:
         """folder: None saves nothing."""
-        self._notify = notify
+        self.notify = notify
+        """May be replaced, by a screen that covers the one before."""
         self._folder = folder
         self._file: int | None = None
         self._header: dict | None = None
@@ -140,7 +141,7 @@ class Journal:
         except OSError as error:
             self.close()
             self._folder = None
-            self._notify(f"the chat is not saved ({error.strerror or error}): it goes on without a file")
+            self.notify(f"the chat is not saved ({error.strerror or error}): it goes on without a file")
 
 
 def _append(file: int, line: dict) -> None:

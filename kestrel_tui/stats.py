@@ -42,6 +42,10 @@ class TurnStats:
         self._ended = event
 
     @property
+    def tested(self) -> int:
+        return self._tested.total()
+
+    @property
     def acceptance_by_position(self) -> list[float]:
         return [self._accepted[place] / self._tested[place] for place in range(len(self._tested))]
 
@@ -56,7 +60,7 @@ class TurnStats:
             "rounds": self.rounds,
             "drafted": self.drafted,
             "accepted": self.accepted,
-            "acceptance_rate": _ratio(self.accepted, self._tested.total()),
+            "acceptance_rate": _ratio(self.accepted, self.tested),
             "tokens_per_round": _ratio(self.tokens, self.rounds),
             "acceptance_by_position": self.acceptance_by_position,
             "accepted_histogram": [

@@ -156,7 +156,10 @@ def rounds(texts: list[str], limit: int) -> Iterator[Round]:
                 Token(identity, texts[start + place], kind, start + place, index, draft_index, -0.25)
             )
         rejected = tuple(range(900, 900 + drafted - accepted))
-        yield Round(index, tuple(tokens), drafted, accepted, "mtp", rejected, 1.0, 2.0, 0.5, "best of k")
+        guesses = tuple(f"guess{place} " for place in range(len(rejected)))
+        yield Round(
+            index, tuple(tokens), drafted, accepted, "mtp", rejected, 1.0, 2.0, 0.5, "best of k", guesses
+        )
         start += accepted + 1
         index += 1
 

@@ -207,7 +207,7 @@ def test_ctrl_c_twice_at_an_empty_prompt_quits(home: Path) -> None:
 
 def test_ctrl_c_clears_a_draft_and_the_up_arrow_brings_it_back(home: Path) -> None:
     pytest.importorskip("readline")
-    with Terminal(home, environ={"TERM": "xterm"}) as terminal:
+    with Terminal(home, "--plain", environ={"TERM": "xterm"}) as terminal:
         terminal.expect("User: ")
         terminal.send("a draft")
         terminal.expect("a draft")
@@ -225,7 +225,7 @@ def test_ctrl_c_clears_a_draft_and_the_up_arrow_brings_it_back(home: Path) -> No
 
 def test_a_bracketed_paste_is_one_message(home: Path) -> None:
     pytest.importorskip("readline")
-    with Terminal(home, environ={"TERM": "xterm"}) as terminal:
+    with Terminal(home, "--plain", environ={"TERM": "xterm"}) as terminal:
         terminal.expect("User: ")
         terminal.send("\x1b[200~one\rtwo\x1b[201~")
         terminal.expect("two")
@@ -241,7 +241,7 @@ def test_a_bracketed_paste_is_one_message(home: Path) -> None:
 def test_without_readline_lines_that_arrive_together_are_one_message(
     home: Path, environ: dict[str, str]
 ) -> None:
-    with Terminal(home, environ=environ) as terminal:
+    with Terminal(home, "--plain", environ=environ) as terminal:
         terminal.expect("User: ")
         terminal.send("one\ntwo\n/quit\n")
         terminal.expect("You said: one\ntwo\n")

@@ -1,0 +1,1 @@
+"""The live screen: the Textual application behind `kestrel-chat`. Only `run` may be imported without textual."""

@@ -1,0 +1,107 @@
+"""The Textual application: one screen, its theme, its palette of actions, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Iterator
+from typing import ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.screen import Screen
+
+from kestrel_engine.errors import KestrelError
+from kestrel_tui.chats import ChatStore, read_chat
+from kestrel_tui.client import EngineFactory
+from kestrel_tui.live.bridge import Bridge
+from kestrel_tui.live.chat_screen import ChatScreen, EngineSpoke
+from kestrel_tui.live.conversation import Conversation
+from kestrel_tui.live.kinds import muted
+
+INTERRUPTED = 130
+"""Exit status when SIGTERM or SIGHUP ended the chat, as in the plain one."""
+
+
+class ChatApp(App[int], inherit_bindings=False):
+    """Owns the bridge to the engine; after `run`, call `close`."""
+
+    TITLE = "kestrel-chat"
+    BINDINGS: ClassVar[list[BindingType]] = []
+    COMMAND_PALETTE_BINDING = "f1"
+
+    def __init__(
+        self, conversation: Conversation, store: ChatStore, factory: EngineFactory | None = None
+    ) -> None:
+        super().__init__()
+        self.conversation, self.store = conversation, store
+        self.bridge = Bridge(conversation.settings.engine_options(), self._wake, factory)
+        conversation.connect(self.bridge)
+        self.chat_screen = ChatScreen(conversation, self.bridge)
+
+    def on_mount(self) -> None:
+        self.push_screen(self.chat_screen)
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGHUP"):
+            # Not every system has them, and only the main thread may handle them.
+            with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(getattr(signal, name), self.exit, INTERRUPTED)
+
+    def get_css_variables(self) -> dict[str, str]:
+        variables = super().get_css_variables()
+        self.theme_variables = variables | {"muted": muted(self.current_theme, variables)}
+        return self.theme_variables
+
+    def close(self) -> None:
+        """Stop the engine, and keep what it still said."""
+        self.bridge.close(patient=self.conversation.ready is not None)
+        for event in self.bridge.drain():
+            self.conversation.take(event)
+        self.conversation.close()
+
+    def resume(self, chat_id: str) -> None:
+        """Go on with a saved chat. Raises KestrelError; then the present chat goes on."""
+        path, journal = self.store.find(chat_id), self.conversation.journal
+        chat, present = read_chat(path), journal.id
+        try:
+            journal.resume(path)
+        except KestrelError:
+            if present is not None:
+                journal.resume(self.store.find(present))
+            raise
+        self.conversation.resume(chat)
+
+    def get_system_commands(self, screen: Screen) -> Iterator[SystemCommand]:
+        chat = self.chat_screen
+        for binding in ChatScreen.BINDINGS:
+            if binding.tooltip and binding.action != "app.command_palette":
+                title = f"{binding.tooltip} ({binding.key})"
+                yield SystemCommand(title, "", lambda action=binding.action: chat.run_action(action))
+        for title, action in _MORE_ACTIONS.items():
+            yield SystemCommand(title, "", lambda action=action: chat.run_action(action))
+        yield SystemCommand("Change the colours", "Choose a theme", self.action_change_theme)
+        yield SystemCommand("Keys", "Show or hide all keys", self._toggle_keys)
+
+    def _toggle_keys(self) -> None:
+        if self.screen.query("HelpPanel"):
+            self.action_hide_help_panel()
+        else:
+            self.action_show_help_panel()
+
+    def _wake(self) -> None:
+        """Called on the engine's thread."""
+        self.chat_screen.post_message(EngineSpoke())
+
+
+_MORE_ACTIONS = {
+    "Edit the last question": "edit",
+    "Ask the last question again": "retry",
+    "Withdraw the last question and its answer": "undo",
+    "Copy the last answer": "copy_answer",
+    "Figures of the last answer": "run('/stats')",
+    "Reasoning: on": "run('/think on')",
+    "Reasoning: off": "run('/think off')",
+    "Reasoning: as the model's template has it": "run('/think auto')",
+}
+"""What has no key: the words in the palette, and the action."""

@@ -1,0 +1,366 @@
+"""The screen of the chat: its widgets, its keys, and what they do."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Footer
+
+from kestrel_engine.errors import KestrelError
+from kestrel_engine.events import Event
+from kestrel_tui.chats import list_lines
+from kestrel_tui.live.bridge import Bridge
+from kestrel_tui.live.clipboard import copy
+from kestrel_tui.live.conversation import Conversation
+from kestrel_tui.live.dialogs import ChatsDialog, SaveDialog
+from kestrel_tui.live.inspector import Inspector
+from kestrel_tui.live.kinds import styles_of
+from kestrel_tui.live.legend import Legend
+from kestrel_tui.live.panel import Panel
+from kestrel_tui.live.prompt_box import PromptBox
+from kestrel_tui.live.save import Colours, save
+from kestrel_tui.live.status_line import StatusLine
+from kestrel_tui.live.token_view import TokenView
+
+FRAME: Final = 1 / 30
+"""Seconds between two repaints while tokens come."""
+
+PANEL_PERIOD: Final = 0.2
+"""Seconds between two repaints of the figures while tokens come."""
+
+QUIT_PATIENCE: Final = 2.0
+"""Seconds within which a second ctrl+c quits."""
+
+WIDE: Final = 100
+"""Columns from which on there is a side panel."""
+
+
+@dataclass
+class EngineSpoke(Message):
+    """The engine has events; it is sent once until they are taken."""
+
+
+class ChatScreen(Screen[int]):
+    """The transcript, the panel beside it, and the prompt."""
+
+    AUTO_FOCUS = "PromptBox"
+    HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-narrow"), (WIDE, "-wide")]
+
+    CSS = """
+    ChatScreen { layout: vertical; }
+    #chat { height: 1fr; }
+    TokenView { height: 1fr; background: $background; color: $foreground; overflow-x: hidden;
+                overflow-y: scroll; scrollbar-size-vertical: 1; }
+    TokenView > .view--user { text-style: bold; color: $foreground; }
+    TokenView > .view--reasoning { color: $muted; }
+    TokenView > .view--note { color: $muted; }
+    TokenView > .view--error { color: $text-error; text-style: bold; }
+    PromptBox { height: auto; min-height: 3; max-height: 10; border: round $primary; padding: 0 1; }
+    PromptBox:focus { border: round $accent; }
+    ChatScreen.-narrow Panel { display: none; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f1", "app.command_palette", "Menu", id="palette.open", priority=True, tooltip="Every action"),
+        Binding("f2", "toggle_speculation", "Spec", id="speculation.toggle", priority=True,
+                tooltip="Speculation off, or on again; in mid-answer too"),
+        Binding("f3", "change_length(-1)", "−", id="draft.shorter", priority=True, tooltip="Draft one token less"),
+        Binding("f4", "change_length(1)", "+", id="draft.longer", priority=True, tooltip="Draft one token more"),
+        Binding("f5", "auto_length", "Auto", id="draft.auto", priority=True,
+                tooltip="Let the engine choose the draft length"),
+        Binding("f6", "inspect", "Token", id="inspector.toggle", priority=True, tooltip="Inspect a token"),
+        Binding("f7", "choose_chat", "Chats", id="chat.resume", priority=True, tooltip="Go on with a saved chat"),
+        Binding("f8", "new_chat", "New", id="chat.new", priority=True, tooltip="Start a new chat"),
+        Binding("f9", "save", "Save", id="chat.save", priority=True,
+                tooltip="Save the chat: Markdown, JSONL, or a picture"),
+        Binding("f10", "quit_chat", "Quit", id="app.quit", priority=True, tooltip="Quit; the chat stays saved"),
+        Binding("f12", "fold", "Fold", id="reasoning.fold", priority=True, show=False,
+                tooltip="Fold or unfold the reasoning"),
+        Binding("escape", "escape", "Stop", id="answer.stop", priority=True, show=False, tooltip="Stop the answer"),
+        Binding("ctrl+c", "interrupt", "Copy, stop, clear, quit", id="app.interrupt", priority=True, show=False),
+    ]  # fmt: skip
+
+    def __init__(self, conversation: Conversation, bridge: Bridge) -> None:
+        super().__init__()
+        self.conversation, self.bridge = conversation, bridge
+        self._flushed = self._panelled = 0.0
+        self._flush_cost = 0.0
+        self._is_flush_due = False
+        self._seen = len(conversation.transcript.tokens)
+        """Tokens there were when the view last followed the end."""
+        self._quit_before = 0.0
+
+    # --- widgets -------------------------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(id="chat"):
+            with Vertical():
+                yield TokenView(self.conversation.transcript)
+                yield Inspector(markup=False)
+                yield Legend()
+                yield StatusLine(markup=False)
+            yield Panel(markup=False)
+        yield PromptBox()
+        yield Footer(compact=True, show_command_palette=False)
+
+    @property
+    def view(self) -> TokenView:
+        return self.query_one(TokenView)
+
+    @property
+    def prompt(self) -> PromptBox:
+        return self.query_one(PromptBox)
+
+    @property
+    def inspector(self) -> Inspector:
+        return self.query_one(Inspector)
+
+    def on_mount(self) -> None:
+        for turn in self.conversation.chat.turns:
+            self.prompt.remember(turn.question)
+        self.conversation.journal.notify = self.tell
+        self.show()
+        self.call_after_refresh(self._start_engine)
+
+    def _start_engine(self) -> None:
+        try:
+            self.bridge.start()
+        except KestrelError as error:
+            self.conversation.complain(str(error))
+            self.show()
+
+    def on_screen_resume(self) -> None:
+        self.show()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.show)
+
+    def tell(self, message: str, is_bad: bool = True) -> None:
+        """A notice that passes."""
+        self.notify(message, severity="warning" if is_bad else "information", markup=False)
+
+    # --- the engine ----------------------------------------------------------------------------------------
+
+    def on_engine_spoke(self) -> None:
+        """Take the events now if the last repaint is a frame ago, else when it is."""
+        if self._is_flush_due:
+            return
+        # A repaint that took long (a slow line) is followed by a pause as long, so that keys get through.
+        wait = max(FRAME, 2 * self._flush_cost) - (time.monotonic() - self._flushed)
+        if wait <= 0:
+            self.flush()
+        else:
+            self._is_flush_due = True
+            self.set_timer(wait, self.flush)
+
+    def flush(self) -> None:
+        """Take what the engine said since the last time, and show it."""
+        self._is_flush_due = False
+        self._flushed = time.monotonic()
+        was_answering = self.conversation.is_answering
+        events = self.bridge.drain()
+        self._take(events)
+        is_steady = was_answering and self.conversation.is_answering
+        self.show(figures=not is_steady or self._flushed - self._panelled >= PANEL_PERIOD)
+        self._flush_cost = time.monotonic() - self._flushed
+
+    def _take(self, events: list[Event]) -> None:
+        for event in events:
+            self.conversation.take(event)
+
+    def show(self, figures: bool = True) -> None:
+        """Show the conversation as it is now. figures: the panel too, which costs more."""
+        if not self.is_mounted:
+            return
+        conversation, view = self.conversation, self.view
+        live = conversation.live_block
+        view.set_live(live, conversation.guesses if live else ())
+        view.sync()
+        self._show_following()
+        if figures:
+            self._panelled = time.monotonic()
+            is_narrow = self.size.width < WIDE
+            self.query_one(StatusLine).show(conversation, is_narrow)
+            if not is_narrow:
+                self.query_one(Panel).show(conversation)
+
+    def _show_following(self) -> None:
+        count = len(self.conversation.transcript.tokens)
+        if self.view.following:
+            self._seen = count
+        self.query_one(Legend).show_new(self.view.following, max(0, count - self._seen))
+
+    # --- the prompt and the view ---------------------------------------------------------------------------
+
+    def on_prompt_box_sent(self, event: PromptBox.Sent) -> None:
+        if self.conversation.enter(event.text):
+            self.prompt.remember(event.text)
+            self.prompt.put("")
+            self.view.to_end()
+        elif self.conversation.is_answering and event.text.strip():
+            self.tell("an answer is being given: esc stops it, enter then sends", is_bad=False)
+        if self.conversation.quitting:
+            self.action_quit_chat()
+        self.show()
+
+    def on_prompt_box_paged(self, event: PromptBox.Paged) -> None:
+        self.view.page(event.direction)
+
+    def on_prompt_box_edged(self, event: PromptBox.Edged) -> None:
+        if event.edge == "start":
+            self.view.to_start()
+        else:
+            self.view.to_end()
+
+    def on_token_view_followed(self) -> None:
+        self._show_following()
+
+    def on_token_view_pointed(self, event: TokenView.Pointed) -> None:
+        tokens = self.conversation.transcript.tokens
+        if self.inspector.has_class("-open") and event.token < len(tokens):
+            self.inspector.show(tokens[event.token])
+
+    # --- what the keys do ----------------------------------------------------------------------------------
+
+    def action_toggle_speculation(self) -> None:
+        self.conversation.toggle_speculation()
+        self.show()
+
+    def action_change_length(self, by: int) -> None:
+        self.conversation.change_length(by)
+        self.show()
+
+    def action_auto_length(self) -> None:
+        self.conversation.set_length("auto")
+        self.show()
+
+    def action_inspect(self) -> None:
+        is_open = not self.inspector.has_class("-open")
+        self.inspector.set_class(is_open, "-open")
+        self.inspector.show(None)
+        if is_open:
+            self.view.focus()
+            self.view.cursor = None
+            self.view.action_move_cursor(0)
+        else:
+            self.view.mark(None)
+            self.prompt.focus()
+
+    def action_fold(self) -> None:
+        transcript = self.conversation.transcript
+        transcript.fold_all(not transcript.folded)
+        self.show()
+
+    def action_escape(self) -> None:
+        """Close the inspector, else stop the answer."""
+        if self.inspector.has_class("-open"):
+            self.action_inspect()
+        elif self.conversation.stop():
+            self.show()
+        elif not self.prompt.has_focus:
+            self.prompt.focus()
+
+    def action_interrupt(self) -> None:
+        """Copy what is selected, else stop the answer, else clear the draft, else quit when pressed again."""
+        selected = self.prompt.selected_text or self.get_selected_text()
+        if selected:
+            self.tell(copy(self.app, selected), is_bad=False)
+            self.clear_selection()
+        elif self.conversation.stop():
+            self.show()
+        elif self.prompt.text:
+            self.prompt.discard()
+            self.tell("cleared; up or ctrl+z brings it back", is_bad=False)
+        elif time.monotonic() - self._quit_before <= QUIT_PATIENCE:
+            self.action_quit_chat()
+        else:
+            self._quit_before = time.monotonic()
+            self.tell("press ctrl+c again to quit", is_bad=False)
+
+    def action_copy_answer(self) -> None:
+        """Copy the last answer."""
+        turns = [turn for turn in self.conversation.chat.turns if turn.tokens]
+        if turns:
+            self.tell(copy(self.app, turns[-1].parts[1]), is_bad=False)
+
+    def action_save(self) -> None:
+        name = self.conversation.journal.id or time.strftime("%Y-%m-%d-%H%M%S")
+        self.app.push_screen(SaveDialog(f"kestrel-{name}.md"), self._save)
+
+    def _save(self, path: Path | None) -> None:
+        if path is None:
+            return
+        base = self.view.rich_style
+        background, foreground = base.bgcolor, base.color
+        colours = Colours(
+            styles_of(self.app), tuple(background.get_truecolor()), tuple(foreground.get_truecolor())
+        )
+        try:
+            save(path, self.conversation.chat, colours)
+            self.tell(f"saved: {path}", is_bad=False)
+        except KestrelError as error:
+            self.tell(str(error))
+
+    def action_new_chat(self) -> None:
+        self._unless_answering("/new")
+
+    def action_retry(self) -> None:
+        self._unless_answering("/retry")
+
+    def action_undo(self) -> None:
+        self._unless_answering("/undo")
+
+    def action_edit(self) -> None:
+        """Take the last question back into the prompt."""
+        question = self.conversation.withdraw()
+        if question is None:
+            self.tell("there is no question to edit; esc stops an answer first")
+            return
+        self.prompt.put(question)
+        self.prompt.focus()
+        self.show()
+
+    def action_run(self, command: str) -> None:
+        self.conversation.command(command)
+        self.show()
+
+    def _unless_answering(self, command: str) -> None:
+        if self.conversation.is_answering:
+            self.tell("an answer is being given: esc stops it")
+        else:
+            self.action_run(command)
+            self.view.to_end()
+
+    def action_choose_chat(self) -> None:
+        if self.conversation.is_answering:
+            self.tell("an answer is being given: esc stops it")
+            return
+        notices: list[str] = []
+        try:
+            lines = list(list_lines(self.app.store, notices))
+        except KestrelError as error:
+            self.tell(str(error))
+            return
+        lines = [line for line in lines if line.split()[0] != self.conversation.journal.id]
+        self.app.push_screen(ChatsDialog(lines), self._resume)
+
+    def _resume(self, chat_id: str | None) -> None:
+        if chat_id is None:
+            return
+        try:
+            self.app.resume(chat_id)
+        except KestrelError as error:
+            self.tell(str(error))
+        self.view.to_end()
+        self.show()
+
+    def action_quit_chat(self) -> None:
+        self.app.exit(0)

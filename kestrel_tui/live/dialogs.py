@@ -1,0 +1,64 @@
+"""Questions to the user that cover the chat: where to save, which chat to go on with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+_LOOK = """
+{name} {{ align: center middle; }}
+{name} > Vertical {{ width: 80%; max-width: 90; height: auto; max-height: 80%; padding: 1 2;
+                     background: $surface; border: round $primary; }}
+{name} OptionList {{ height: auto; max-height: 100%; border: none; }}
+"""
+_CANCEL = Binding("escape", "dismiss(None)", "Cancel")
+
+
+class SaveDialog(ModalScreen[Path | None]):
+    """Asks for a file name; None when the user thought better of it."""
+
+    DEFAULT_CSS = _LOOK.format(name="SaveDialog")
+    BINDINGS: ClassVar[list[BindingType]] = [_CANCEL]
+
+    def __init__(self, proposal: str) -> None:
+        super().__init__()
+        self._proposal = proposal
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static("Save the chat as .md (with provenance), .jsonl, .svg or .html", markup=False)
+            yield Input(self._proposal, select_on_focus=False)
+            yield Static(Content.styled("enter saves, esc cancels", "$muted"))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        name = event.value.strip()
+        self.dismiss(Path(name).expanduser() if name else None)
+
+
+class ChatsDialog(ModalScreen[str | None]):
+    """Lets the user choose one of the saved chats; its id."""
+
+    DEFAULT_CSS = _LOOK.format(name="ChatsDialog")
+    BINDINGS: ClassVar[list[BindingType]] = [_CANCEL]
+
+    def __init__(self, lines: list[str]) -> None:
+        """lines: what chats.list_lines gives; a line begins with the id."""
+        super().__init__()
+        self._lines = lines
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static("Go on with a chat" if self._lines else "No other chat is saved yet.", markup=False)
+            yield OptionList(*(Option(Content(line), id=line.split()[0]) for line in self._lines))
+            yield Static(Content.styled("enter chooses, esc cancels", "$muted"))
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(event.option.id)

@@ -1,0 +1,86 @@
+"""What the side panel reports: running figures of a chat's rounds. Times are milliseconds."""
+
+from __future__ import annotations
+
+import statistics
+from collections import deque
+
+from kestrel_engine.events import Round
+from kestrel_tui.stats import TurnStats
+
+_RECENT = 8
+"""Rounds that make up "now"."""
+_WINDOW = 256
+"""Rounds that the medians look back on."""
+
+
+class Figures:
+    """Adds up the rounds of a chat as they come."""
+
+    def __init__(self) -> None:
+        self.totals = TurnStats()
+        self.last: Round | None = None
+        self.speeds: deque[float | None] = deque(maxlen=_WINDOW)
+        """Milliseconds per token of each round, oldest first; None where the draft length was changed."""
+        self._recent: deque[tuple[float, int]] = deque(maxlen=_RECENT)
+        self._plain: deque[float] = deque(maxlen=_WINDOW)
+        self._drafted: deque[tuple[float, int]] = deque(maxlen=_WINDOW)
+        self._phases: deque[tuple[float, float, float]] = deque(maxlen=_RECENT)
+
+    def add(self, event: Round) -> None:
+        milliseconds = event.draft_ms + event.verify_ms + event.replay_ms
+        produced = event.accepted + 1
+        self.totals.add(event)
+        self.last = event
+        # The first round of an answer also shows the prompt to the draft head: no measure of later ones.
+        if event.index == 0:
+            return
+        self.speeds.append(milliseconds / produced)
+        self._recent.append((milliseconds, produced))
+        self._phases.append((event.draft_ms, event.verify_ms, event.replay_ms))
+        if event.drafted:
+            self._drafted.append((milliseconds, produced))
+        else:
+            self._plain.append(milliseconds)
+
+    def mark(self) -> None:
+        """The draft length was changed here."""
+        if self.speeds and self.speeds[-1] is not None:
+            self.speeds.append(None)
+
+    def begin(self) -> None:
+        """An answer begins: what is "now" begins anew."""
+        self._recent.clear()
+
+    @property
+    def now(self) -> float | None:
+        """Milliseconds per token over the last few rounds."""
+        return _rate(self._recent)
+
+    @property
+    def median(self) -> float | None:
+        known = [speed for speed in self.speeds if speed is not None]
+        return statistics.median(known) if known else None
+
+    @property
+    def plain(self) -> float | None:
+        """Milliseconds per token of this chat's rounds without drafts."""
+        return statistics.median(self._plain) if self._plain else None
+
+    @property
+    def speedup(self) -> float | None:
+        """How many times faster rounds with drafts were than those without, all their costs included."""
+        drafted = _rate(self._drafted)
+        return self.plain / drafted if self.plain and drafted else None
+
+    @property
+    def phases(self) -> tuple[float, float, float] | None:
+        """(draft, verify, replay) of a round, means over the last few."""
+        if not self._phases:
+            return None
+        return tuple(statistics.fmean(column) for column in zip(*self._phases, strict=True))
+
+
+def _rate(rounds: deque[tuple[float, int]]) -> float | None:
+    produced = sum(count for _, count in rounds)
+    return sum(milliseconds for milliseconds, _ in rounds) / produced if produced else None

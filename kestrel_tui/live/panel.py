@@ -1,0 +1,141 @@
+"""The side panel: how fast it goes, what speculation brings, what it costs, and on what it all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from textual.content import Content
+from textual.widgets import Static
+
+from kestrel_tui.live.conversation import Conversation
+from kestrel_tui.live.figures import Figures
+from kestrel_tui.live.gauges import bar, sparkline
+
+WIDTH = 36
+_INNER = WIDTH - 4
+_MUTED, _STRONG, _LOUD = "$muted", "bold", "bold reverse"
+_BAR = 14
+
+
+class Panel(Static):
+    DEFAULT_CSS = f"""
+    Panel {{ width: {WIDTH}; height: 1fr; padding: 0 1 0 2; overflow-y: auto; scrollbar-size-vertical: 1;
+             border-left: solid $panel; }}
+    """
+
+    def show(self, conversation: Conversation) -> None:
+        self.update(Content("\n").join(list(_lines(conversation))), layout=False)
+
+
+def _lines(conversation: Conversation) -> Iterator[Content]:
+    yield from _engine(conversation)
+    yield Content("")
+    yield from _speculation(conversation)
+    yield Content("")
+    yield from _speed(conversation.figures)
+    yield from _acceptance(conversation.figures)
+    yield from _costs(conversation.figures)
+    yield from _history(conversation.figures)
+
+
+def _engine(conversation: Conversation) -> Iterator[Content]:
+    ready = conversation.ready
+    if ready is None:
+        yield Content.styled(conversation.settings.model or "kestrel-nano", _STRONG)
+        yield Content.styled("no model" if conversation.fatal else "loading …", _MUTED)
+        return
+    threads = f"{ready.threads} thread" + ("" if ready.threads == 1 else "s")
+    yield Content.styled(ready.model, _STRONG)
+    yield Content(f"{ready.format} · {ready.device} · {threads}")
+    share = conversation.context_used / ready.context
+    count = f"{conversation.context_used}/{ready.context}"
+    yield Content.assemble(("context ", _MUTED), bar(share, 8), (f" {count} {share:.0%}", _MUTED))
+
+
+def speculation_words(conversation: Conversation) -> tuple[str, bool]:
+    """(the state of speculation, whether it is to be loud)"""
+    length, last = conversation.settings.speculate, conversation.figures.last
+    if length == 0:
+        return "speculation is OFF", True
+    if conversation.ready is not None and not conversation.ready.speculation_possible:
+        return "no draft head: only repeats are drafted", True
+    if length != "auto":
+        return f"speculation: {length} drafts, fixed", False
+    if conversation.is_answering and last is not None:
+        return f"speculation: auto, now {last.drafted}", False
+    return "speculation: auto", False
+
+
+def _speculation(conversation: Conversation) -> Iterator[Content]:
+    words, is_loud = speculation_words(conversation)
+    yield Content.styled(f" {words} " if is_loud else words, _LOUD if is_loud else _STRONG)
+    last = conversation.figures.last
+    if last is not None and last.drafted:
+        yield Content.styled(f"by {last.drafter}: {last.reason}", _MUTED)
+    elif last is not None:
+        yield Content.styled(last.reason, _MUTED)
+
+
+def _speed(figures: Figures) -> Iterator[Content]:
+    yield Content.assemble(
+        ("ms/token ", _MUTED), (_number(figures.now), _STRONG), (" now, ", _MUTED), _number(figures.median),
+        (" median", _MUTED),
+    )  # fmt: skip
+    if figures.speedup is not None:
+        yield Content.assemble(
+            ("speed-up ", _MUTED), (f"{figures.speedup:.2f}×", _STRONG),
+            (f" over plain {_number(figures.plain)} ms", _MUTED),
+        )  # fmt: skip
+    elif figures.plain is None:
+        yield Content.styled("speed-up: no plain stretch yet (F2)", _MUTED)
+    else:
+        yield Content.assemble(
+            ("plain ", _MUTED), f"{_number(figures.plain)} ms", (", nothing drafted", _MUTED)
+        )
+    if figures.totals.rounds:
+        per_round = figures.totals.as_dict()["tokens_per_round"]
+        yield Content.assemble(("tokens/round ", _MUTED), f"{per_round:.2f}")
+
+
+def _acceptance(figures: Figures) -> Iterator[Content]:
+    totals = figures.totals
+    if not totals.drafted:
+        return
+    rate = totals.as_dict()["acceptance_rate"]
+    yield Content("")
+    yield Content.assemble(
+        ("accepted ", _MUTED),
+        (f"{rate:.0%}", _STRONG),
+        (f" ({totals.accepted} of {totals.tested} tested)", _MUTED),
+    )
+    for place, share in enumerate(totals.acceptance_by_position, start=1):
+        yield Content.assemble((f" draft {place} ", _MUTED), bar(share, _BAR), f" {share:.0%}")
+    yield Content.styled("accepted in a round", _MUTED)
+    histogram = totals.as_dict()["accepted_histogram"]
+    for count, rounds in enumerate(histogram):
+        yield Content.assemble((f" {count:>7} ", _MUTED), bar(rounds / max(histogram), _BAR), f" {rounds}")
+
+
+def _costs(figures: Figures) -> Iterator[Content]:
+    if figures.phases is None:
+        return
+    yield Content("")
+    yield Content.styled("ms/round, the last few", _MUTED)
+    whole = sum(figures.phases) or 1.0
+    for name, milliseconds in zip(("draft", "verify", "replay"), figures.phases, strict=True):
+        yield Content.assemble(
+            (f" {name:>7} ", _MUTED), bar(milliseconds / whole, _BAR), f" {milliseconds:.2f}"
+        )
+
+
+def _history(figures: Figures) -> Iterator[Content]:
+    columns, marks = sparkline(figures.speeds, _INNER)
+    if columns:
+        yield Content("")
+        yield Content.styled("ms/token, round by round", _MUTED)
+        yield Content(columns)
+        yield Content.styled(marks + " ▲ changed" if marks and len(marks) < _INNER - 10 else marks, _MUTED)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}" if value < 100 else f"{value:.0f}"

@@ -1,0 +1,55 @@
+"""Starting the live screen, and what is left on the terminal after it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kestrel_engine.errors import KestrelError
+from kestrel_tui import log, streams
+from kestrel_tui.chats import as_markdown
+
+if TYPE_CHECKING:
+    from kestrel_tui.chats import Chat, ChatStore
+    from kestrel_tui.client import EngineFactory
+    from kestrel_tui.journal import Journal
+    from kestrel_tui.settings import Settings
+
+_LONGEST = 400
+"""Lines of a transcript that are printed at the end; of a longer one, its place is."""
+
+
+def run_live(
+    settings: Settings, chat: Chat, journal: Journal, store: ChatStore, factory: EngineFactory | None
+) -> int:
+    """Chat until the user quits; returns the exit status. Raises KestrelError, OutputClosed."""
+    from kestrel_tui.live.app import ChatApp  # imports textual
+    from kestrel_tui.live.conversation import Conversation
+    from kestrel_tui.live.terminal import private_terminal
+
+    conversation = Conversation(settings, chat, journal)
+    app = ChatApp(conversation, store, factory)
+    try:
+        with private_terminal(save=not settings.no_save):
+            status = app.run()
+    finally:
+        journal.notify = streams.complain
+        app.close()
+    _leave(conversation.chat, journal)
+    if app._exception is not None:
+        where = log.record(app._exception)
+        raise KestrelError(f"the screen failed ({type(app._exception).__name__}): {where}")
+    if conversation.fatal is not None:
+        streams.complain(conversation.fatal.message)
+        return conversation.fatal.exit_status
+    return status or 0
+
+
+def _leave(chat: Chat, journal: Journal) -> None:
+    """Put the transcript on the terminal, or say where it is."""
+    if not chat.turns:
+        return
+    text = as_markdown(chat)
+    if journal.id is None or text.count("\n") <= _LONGEST:
+        streams.show_out(text)
+    if journal.id is not None:
+        streams.say(f"(saved: kestrel-chat --resume {journal.id} goes on, --show {journal.id} prints it)")

@@ -1,0 +1,64 @@
+"""One line above the prompt: what is being waited for; without the side panel, its figures in short."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widgets import Static
+
+from kestrel_engine.events import Loading, Prefill
+from kestrel_tui.live.conversation import Conversation
+from kestrel_tui.live.gauges import progress
+from kestrel_tui.live.panel import speculation_words
+from kestrel_tui.sanitize import one_line
+
+_MUTED = "$muted"
+_BAR = 16
+
+
+class StatusLine(Static):
+    DEFAULT_CSS = "StatusLine { height: 1; padding: 0 2; text-wrap: nowrap; text-overflow: ellipsis; }"
+
+    def show(self, conversation: Conversation, is_narrow: bool) -> None:
+        self.update(_status(conversation, is_narrow), layout=False)
+
+
+def _status(conversation: Conversation, is_narrow: bool) -> Content:
+    event = conversation.progress
+    if conversation.fatal is not None:
+        return Content.styled(" there is no model: F10 ends ", "bold reverse")
+    if isinstance(event, Loading):
+        waiting = " (then you are answered)" if conversation.waiting is not None else ""
+        return _progress(f"loading: {one_line(event.stage)}", event.fraction, waiting)
+    if conversation.ready is None:
+        return Content.styled("starting …", _MUTED)
+    if isinstance(event, Prefill) and conversation.is_answering:
+        fraction = event.done / event.total if event.total else 1.0
+        return _progress(f"reading {event.total - event.reused} tokens", fraction, " (esc stops)")
+    if is_narrow:
+        return _figures(conversation)
+    if conversation.is_answering:
+        return Content.styled(f"answering: {conversation.answer.stats.tokens} tokens (esc stops)", _MUTED)
+    return Content.styled("enter sends, ctrl+j begins a new line, up recalls", _MUTED)
+
+
+def _progress(words: str, fraction: float | None, after: str) -> Content:
+    if fraction is None:
+        return Content.assemble(words, " …", (after, _MUTED))
+    return Content.assemble(words, " ", progress(fraction, _BAR), f" {fraction:.0%}", (after, _MUTED))
+
+
+def _figures(conversation: Conversation) -> Content:
+    figures = conversation.figures
+    words, is_loud = speculation_words(conversation)
+    parts = [Content.styled(words.removeprefix("speculation: "), "bold reverse" if is_loud else "bold")]
+    speed = figures.now or figures.median
+    if speed is not None:
+        parts.append(Content(f"{speed:.1f} ms/token"))
+    if figures.speedup is not None:
+        parts.append(Content(f"{figures.speedup:.2f}×"))
+    if figures.totals.drafted:
+        stats = figures.totals.as_dict()
+        parts.append(Content(f"{stats['tokens_per_round']:.1f}/round"))
+        parts.append(Content(f"{stats['acceptance_rate']:.0%} accepted"))
+    parts.append(Content(f"context {conversation.context_used / conversation.ready.context:.0%}"))
+    return Content(" · ").join(parts)

@@ -15,6 +15,7 @@ from safetensors.torch import save_file
 from kestrel_assets.recipe.errors import RecipeError, run_command
 from kestrel_assets.recipe.model import Model
 from kestrel_assets.recipe.model_config import ModelConfig
+from kestrel_assets.recipe.run_state import read_state
 
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "generation_config.json", "chat_template.jinja")
 KEPT_FP32 = ("A_log", "dt_bias", "linear_attn.norm.weight")
@@ -96,8 +97,6 @@ def main() -> int:
 
 def export_run(run: Path, out: Path, which: str, tokenizer: Path | None = None) -> None:
     """Exports the best or the last weights of a run. Raises RecipeError if the run has none."""
-    from kestrel_assets.recipe.run_state import read_state
-
     name = "best.pt" if which == "best" and (run / "best.pt").exists() else "checkpoint.pt"
     state = read_state(run / name)
     if state is None:

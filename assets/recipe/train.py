@@ -21,6 +21,7 @@ import torch
 
 from kestrel_assets.recipe.data import Corpus, Rows
 from kestrel_assets.recipe.errors import RecipeError, run_command
+from kestrel_assets.recipe.export import export_run
 from kestrel_assets.recipe.held_out import HeldOut, chosen_loss
 from kestrel_assets.recipe.losses import LossPlan, TensorBatch, losses, total_loss
 from kestrel_assets.recipe.model import Model
@@ -217,8 +218,6 @@ class Trainer:
             say(f"  best so far: {loss:.4f}")
 
     def finish(self) -> None:
-        from kestrel_assets.recipe.export import export_run
-
         export_run(self.options.out, self.options.out / "model", "best")
 
 

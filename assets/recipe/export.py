@@ -28,6 +28,7 @@ def export(model: Model, out: str | Path, tokenizer: str | Path | None = None) -
     weights = {name: export_dtype(name, weight.detach()) for name, weight in model.state_dict().items()}
     temporary = out / "model.safetensors.tmp"
     save_file(weights, temporary, metadata={"format": "pt"})
+    temporary.chmod(0o644)  # safetensors writes it for the owner only
     os.replace(temporary, out / "model.safetensors")
     eos = []
     for name in TOKENIZER_FILES:

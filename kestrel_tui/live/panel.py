@@ -13,7 +13,7 @@ from kestrel_tui.live.gauges import bar, sparkline
 
 WIDTH = 36
 _INNER = WIDTH - 4
-_MUTED, _STRONG, _LOUD = "$muted", "bold", "bold reverse"
+_MUTED, _STRONG, _LOUD, _DRAWN = "$muted", "bold", "bold reverse", "$primary"
 _BAR = 14
 
 
@@ -49,7 +49,7 @@ def _engine(conversation: Conversation) -> Iterator[Content]:
     yield Content(f"{ready.format} · {ready.device} · {threads}")
     share = conversation.context_used / ready.context
     count = f"{conversation.context_used}/{ready.context}"
-    yield Content.assemble(("context ", _MUTED), bar(share, 8), (f" {count} {share:.0%}", _MUTED))
+    yield Content.assemble(("context ", _MUTED), (bar(share, 8), _DRAWN), (f" {count} {share:.0%}", _MUTED))
 
 
 def speculation_words(conversation: Conversation) -> tuple[str, bool]:
@@ -87,7 +87,7 @@ def _speed(figures: Figures) -> Iterator[Content]:
             (f" over plain {_number(figures.plain)} ms", _MUTED),
         )  # fmt: skip
     elif figures.plain is None:
-        yield Content.styled("speed-up: no plain stretch yet (F2)", _MUTED)
+        yield Content.styled("speed-up: no plain stretch (F2)", _MUTED)
     else:
         yield Content.assemble(
             ("plain ", _MUTED), f"{_number(figures.plain)} ms", (", nothing drafted", _MUTED)
@@ -109,11 +109,13 @@ def _acceptance(figures: Figures) -> Iterator[Content]:
         (f" ({totals.accepted} of {totals.tested} tested)", _MUTED),
     )
     for place, share in enumerate(totals.acceptance_by_position, start=1):
-        yield Content.assemble((f" draft {place} ", _MUTED), bar(share, _BAR), f" {share:.0%}")
+        yield Content.assemble((f" draft {place} ", _MUTED), (bar(share, _BAR), _DRAWN), f" {share:.0%}")
     yield Content.styled("accepted in a round", _MUTED)
     histogram = totals.as_dict()["accepted_histogram"]
     for count, rounds in enumerate(histogram):
-        yield Content.assemble((f" {count:>7} ", _MUTED), bar(rounds / max(histogram), _BAR), f" {rounds}")
+        yield Content.assemble(
+            (f" {count:>7} ", _MUTED), (bar(rounds / max(histogram), _BAR), _DRAWN), f" {rounds}"
+        )
 
 
 def _costs(figures: Figures) -> Iterator[Content]:
@@ -124,7 +126,7 @@ def _costs(figures: Figures) -> Iterator[Content]:
     whole = sum(figures.phases) or 1.0
     for name, milliseconds in zip(("draft", "verify", "replay"), figures.phases, strict=True):
         yield Content.assemble(
-            (f" {name:>7} ", _MUTED), bar(milliseconds / whole, _BAR), f" {milliseconds:.2f}"
+            (f" {name:>7} ", _MUTED), (bar(milliseconds / whole, _BAR), _DRAWN), f" {milliseconds:.2f}"
         )
 
 
@@ -133,7 +135,7 @@ def _history(figures: Figures) -> Iterator[Content]:
     if columns:
         yield Content("")
         yield Content.styled("ms/token, round by round", _MUTED)
-        yield Content(columns)
+        yield Content.styled(columns, _DRAWN)
         yield Content.styled(marks + " ▲ changed" if marks and len(marks) < _INNER - 10 else marks, _MUTED)
 
 

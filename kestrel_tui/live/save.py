@@ -44,12 +44,11 @@ def save(path: Path, chat: Chat, colours: Colours) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8", errors="replace") as file:
             file.write(text)
-    except FileExistsError:
-        raise KestrelError(f"{path} exists already: choose another name") from None
-    except OSError as error:
-        raise KestrelError(
-            f"{path} cannot be written ({error.strerror or error}): choose another place"
-        ) from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileExistsError) and path.exists():
+            raise KestrelError(f"{path} exists already: choose another name") from None
+        reason = getattr(error, "strerror", None) or error
+        raise KestrelError(f"{path} cannot be written ({reason}): choose another place") from None
 
 
 def _text(suffix: str, chat: Chat, colours: Colours) -> str:

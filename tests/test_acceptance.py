@@ -66,7 +66,13 @@ def write_cycle(folder: Path, reads: str) -> Path:
             store("mtp.norm.weight", rows[MTP_SIGNS] - 1)
 
     return checkpoints.write_checkpoint(
-        folder, hidden_size=TOKENS, vocab_size=TOKENS, tie=False, echo=True, tokenizer=False, edit_tensors=edit
+        folder,
+        hidden_size=TOKENS,
+        vocab_size=TOKENS,
+        tie=False,
+        echo=True,
+        tokenizer=False,
+        edit_tensors=edit,
     )
 
 
@@ -104,6 +110,27 @@ def test_the_golden_acceptance_of_the_cycle_is_all(cycle_folders, reads, format)
     assert rounds.plain_ids(model, [5, 6], GREEDY, 4) == [7, 8, 9, 10]
     assert acceptance(model, length=8) == [1] * 8
     assert acceptance(model, SamplingOptions(temperature=1.0, seed=1)) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("length", [1, 2, 31, 40])
+def test_a_chain_is_the_head_run_over_all_its_pairs(tiny_model, length):
+    """Each step's output and position are those of one call over every pair: of the trunk's rows, then of its
+    own. The head of this checkpoint attends to all of them."""
+    model = models.load(tiny_model)
+    tokens = models.random_tokens(model, length + 8)
+    state, rows = models.consume(model, tokens[:length])
+    hidden, chained = model.mtp_row(state, tokens[length]), []
+    outputs = [hidden]
+    for step, token in enumerate(tokens[length + 1 :], start=1):
+        chained.append(hidden)
+        hidden = model.mtp_chain(state, token, hidden, step)
+        outputs.append(hidden)
+    assert state.mtp.length == length
+    for step, expected in enumerate(outputs):
+        fresh = model.new_state()
+        fresh.tokens = tokens[: length + step]
+        fresh.hidden_tail = np.concatenate([rows, *chained[:step]])
+        assert np.array_equal(model.mtp_row(fresh, tokens[length + step]), expected)
 
 
 # --- fed wrong --------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
 
@@ -22,6 +23,8 @@ SAMPLING = SamplingOptions(temperature=1.0, top_k=50, seed=4)
 """Without penalties, so that a continued answer goes on as the whole one does."""
 MAX_TOKENS = 8
 CHUNK = 5
+NEW = (301, 302, 303)
+"""What a user adds."""
 
 
 class Kernel(RuntimeError):
@@ -78,7 +81,9 @@ class Stage:
         self.twins = [rounds.Twin(self.model) for _ in self.prompts]
         for twin, prompt, ids in zip(self.twins, self.prompts, self.answers, strict=True):
             twin.at([*prompt, *ids])
-        self.checks = itertools.cycle([self._continue, self._again, self._another])
+        self.checks = itertools.cycle(
+            [self._continue, self._again, self._longer, self._another, self._other_end]
+        )
 
     def session(self, rollback="cursor"):
         session = rounds.make_session(self.model, self.tokenizer, rollback=rollback, prefill_chunk=CHUNK)
@@ -107,6 +112,22 @@ class Stage:
 
     def _another(self, session, kept):
         self._answers(session, self.prompts[1], self.answers[1], self.twins[1])
+
+    def _longer(self, session, kept):
+        """The state may stand at the last kept token, or behind it."""
+        self._new(session, (*self.prompts[0], *self.answers[0][:kept], *NEW))
+
+    def _other_end(self, session, kept):
+        """Another token follows where the head may have guessed with the last kept one."""
+        self._new(session, ((*self.prompts[0], *self.answers[0][:kept])[:-1] + NEW))
+
+    def _new(self, session, prompt):
+        self._answers(session, prompt, *self._plain(prompt))
+
+    @functools.cache  # noqa: B019 - one stage a module
+    def _plain(self, prompt):
+        ids = rounds.plain_ids(self.model, prompt, SAMPLING, MAX_TOKENS)
+        return ids, rounds.Twin(self.model)
 
     def _answers(self, session, prompt, ids, twin):
         ended, emitted, _ = rounds.answer(session, self.turn(prompt))

@@ -231,6 +231,18 @@ def test_ties_go_to_the_lowest_id():
     assert drawn == {1, 2, 4}
 
 
+def test_top_p_keeps_the_smallest_set_that_reaches_it():
+    for top_p, expected in (
+        (0.25, {0}),
+        (0.26, {0, 1}),
+        (0.5, {0, 1}),
+        (0.75, {0, 1, 2}),
+        (1.0, {0, 1, 2, 3}),
+    ):
+        made = sampler(temperature=1.0, top_p=top_p, seed=1)
+        assert {made.sample(np.zeros(4, np.float32), position) for position in range(80)} == expected
+
+
 def test_many_kept_ids_are_sorted_like_few():
     """Beyond 1024 kept ids another routine sorts."""
     logits = logits_of(1, 3000)

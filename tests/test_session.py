@@ -87,7 +87,8 @@ def test_where_the_next_prompt_parts_from_this_one(make, model):
     ids = check_turn(session, prompt, 0, boundary=20)
     check_turn(session, [*prompt[:24], *NEW], 20)
     check_turn(session, prompt, 20)
-    check_turn(session, prompt, 20)
+    check_turn(session, prompt, 20, boundary=20)
+    assert [snapshot.length for snapshot in session._snapshots] == [20]
     check_turn(session, prompt[:22], 20)
     check_turn(session, prompt[:21], 20)
     check_turn(session, [*prompt, *ids, *NEW], 20)
@@ -113,6 +114,18 @@ def test_a_boundary_where_the_state_already_stands(make, model):
     check_turn(session, [*prompt, *ids, *NEW], border, boundary=border)
     check_turn(session, [*prompt, *ids, *NEW], border, boundary=border)
     check_turn(session, [*prompt, *ids[:-1], *NEW], border)
+
+
+def test_the_lookup_forgets_what_was_taken_back(make, model):
+    session = make()
+    first = models.random_tokens(model, 40, 1)
+    check_turn(session, first, 0)
+    second = models.random_tokens(model, 20, 2) * 2
+    check_turn(session, second, 0, drafter="lookup")
+    kept, new = session.drafters["lookup"], rounds.LookupDrafter()
+    for token in range(model.config.vocab_size):
+        assert kept.draft(session.state, token, 4, None) == new.draft(session.state, token, 4, None)
+    assert kept._index == new._index
 
 
 def test_a_b_a(make, model):

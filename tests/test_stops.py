@@ -53,6 +53,13 @@ class Stage:
         ended, ids, events = rounds.answer(session, turn)
         assert ids == self.ids[:expected]
         assert (ended.finish_reason, ended.text, ended.tokens) == (finish_reason, text, expected)
+        emitted = 0
+        for event in events:
+            if isinstance(event, Round):
+                assert emitted + event.drafted + 1 <= turn.max_tokens, (
+                    "drafts beyond the limit are never used"
+                )
+                emitted += event.accepted + 1
         tokens = [token for event in events if isinstance(event, Round | Released) for token in event.tokens]
         assert "".join(token.text for token in tokens) == text
         assert [token.position for token in tokens] == [len(self.prompt) + n for n in range(expected)]

@@ -9,12 +9,14 @@ a question is found by its text:
     "tags …"      opens <think> itself
     "escape"      control characters and escape sequences
     "empty"       no token at all
+    "noise"       meanwhile a library prints on standard output and standard error
     "fail"        Failed before the first token; "break": after some
     anything else "You said: …" word by word
 """
 
 from __future__ import annotations
 
+import os
 import queue
 import re
 import sys
@@ -91,6 +93,9 @@ class FakeEngine:
             return
         self._emit(TurnStarted(prompt_tokens, 0, submit.sampling.seed, question.startswith("think")))
         self._emit(Prefill(prompt_tokens, prompt_tokens, 0))
+        if question == "noise":
+            os.write(1, b"NOISE")
+            os.write(2, b"NOISE")
         text, finish_reason, count = "", "stop", 0
         for event in rounds(reply(question), submit.max_tokens):
             if self._cancelled():

@@ -133,6 +133,17 @@ def test_a_chain_is_the_head_run_over_all_its_pairs(tiny_model, length):
         assert np.array_equal(model.mtp_row(fresh, tokens[length + step]), expected)
 
 
+def test_asked_again_with_another_token(tiny_model):
+    """The newest pair is taken anew; the pairs before it stay."""
+    model = models.load(tiny_model)
+    tokens = models.random_tokens(model, 20)
+    (state, _), (fresh, _) = models.consume(model, tokens), models.consume(model, tokens)
+    model.mtp_row(state, 1)
+    assert np.array_equal(model.mtp_row(state, 2), model.mtp_row(fresh, 2))
+    assert state.mtp.length == fresh.mtp.length == len(tokens)
+    assert np.array_equal(state.mtp.key_rows(20), fresh.mtp.key_rows(20))
+
+
 # --- fed wrong --------------------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kestrel_engine import numerics
 from kestrel_engine.cpu.backend import CpuBackend
 from kestrel_engine.errors import KestrelError, UsageError
-from kestrel_engine.options import SamplingOptions
+from kestrel_engine.options import COLDEST, SMALLEST_REPETITION, SamplingOptions
 from kestrel_engine.reference import ReferenceBackend
 from kestrel_engine.sampling import Sampler
 
@@ -293,13 +293,13 @@ def test_a_reduced_draft_head_agrees_when_the_winner_is_inside(
         repetition_penalty=options.repetition_penalty,
         seed=options.seed,
     )
-    logits, rows = logits_of(logits_seed, 40), np.array(sorted(chosen), np.int64)
-    made = Sampler(options, BACKEND, [2, 3])
+    logits, made = logits_of(logits_seed, 40), Sampler(options, BACKEND, [2, 3])
     full = made.sample(logits, position, emitted)
-    draft = made.sample_draft(logits[rows], rows, position, emitted)
-    assert draft in chosen
-    if full in chosen:
-        assert draft == full
+    for inside in (chosen | {full}, chosen):
+        rows = np.array(sorted(inside), np.int64)
+        draft = made.sample_draft(logits[rows], rows, position, emitted)
+        assert draft in inside
+        assert draft == full or full not in inside
 
 
 def test_logprob_is_the_models_own():
@@ -317,6 +317,17 @@ def test_no_number_is_an_error():
         for temperature in (0.0, 1.0):
             with pytest.raises(KestrelError, match="not finite"):
                 sampler(temperature=temperature).sample(logits, 0)
+            for filters in (dict(), dict(min_p=0.1), dict(top_k=3, top_p=0.5)):
+                with pytest.raises(KestrelError, match="--drafter lookup"):
+                    sampler(temperature=temperature, **filters).sample_draft(logits, None, 0, [])
+
+
+@pytest.mark.parametrize("filters", [dict(min_p=0.1), dict(top_k=3, min_p=1.0), dict(top_p=0.5)], ids=str)
+def test_the_smallest_penalty_at_the_lowest_temperature(filters):
+    """Overflowing logits would leave no token to choose from."""
+    made = sampler(temperature=COLDEST, repetition_penalty=SMALLEST_REPETITION, prompt=range(40), **filters)
+    logits = logits_of(1, 40) * np.float32(1e3)
+    assert 0 <= made.sample(logits, 0) < 40
 
 
 @pytest.mark.parametrize(
@@ -333,6 +344,7 @@ def test_no_number_is_an_error():
         dict(min_p=1.1),
         dict(presence_penalty=float("inf")),
         dict(repetition_penalty=0.0),
+        dict(repetition_penalty=1e-38),
         dict(repetition_penalty=float("nan")),
         dict(seed=-1),
         dict(seed=2**63),
@@ -352,7 +364,7 @@ def test_extreme_but_valid_options_give_a_token():
         top_p=[1e-30, 1.0],
         min_p=[0.0, 1.0],
         presence_penalty=[-100.0, 100.0],
-        repetition_penalty=[1e-30, 100.0],
+        repetition_penalty=[0.01, 100.0],
         seed=[0, 2**63 - 1],
     )
     for name, values in extremes.items():

@@ -1,6 +1,6 @@
 """What a checkpoint says: `python -m kestrel_assets.recipe.samples --checkpoint DIR`.
 
-Answers held-out questions and plays scripted chats through transformers, at the settings of the checkpoint's
+Answers held-out questions and plays scripted chats with the engine, at the settings of the checkpoint's
 generation_config.json. Each answer has its own seed, so one answer can be made again without the others.
 """
 
@@ -8,9 +8,14 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from kestrel_assets.recipe.errors import RecipeError, run_command
+from kestrel_engine.errors import KestrelError
+from kestrel_engine.loader import load
+from kestrel_engine.options import EngineOptions, SamplingOptions
+from kestrel_engine.session import Turn
 
 ANSWER_TOKENS = 400
 CHATS = (
@@ -85,21 +90,12 @@ class Speaker:
     """A checkpoint that answers. Raises RecipeError when the folder cannot be loaded."""
 
     def __init__(self, checkpoint: Path, greedy: bool = False) -> None:
-        for name in ("config.json", "model.safetensors", "tokenizer.json"):
-            if not (checkpoint / name).is_file():
-                raise RecipeError(f"no {name} in {checkpoint}; point --checkpoint at an exported model")
-        import torch
-        import transformers
-
-        transformers.logging.set_verbosity_error()
-        transformers.logging.disable_progress_bar()
-        self._torch, self._greedy = torch, greedy
         try:
-            self._tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint)
-            self._model = transformers.Qwen3_5ForCausalLM.from_pretrained(checkpoint, dtype=torch.float32)
-        except Exception as error:  # every reader below raises its own kind
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise RecipeError(f"cannot load {checkpoint} ({reason}); export it again") from error
+            loaded = load(EngineOptions(model=str(checkpoint)), emit=lambda event: None)
+        except KestrelError as error:
+            raise RecipeError(f"cannot load {checkpoint} ({error})") from error
+        self._session, self._tokenizer = loaded.session, loaded.tokenizer
+        self._sampling = SamplingOptions() if greedy else loaded.defaults
 
     def play(self, messages: list[dict], seed: int) -> None:
         """Put an answer after every user message, in place."""
@@ -111,17 +107,13 @@ class Speaker:
 
     def answer(self, messages: list[dict], seed: int) -> str:
         """The answer to `messages`; one that did not end by itself is marked with an ellipsis."""
-        self._torch.manual_seed(seed)
-        prompt = self._tokenizer.apply_chat_template(
-            messages, add_generation_prompt=True, return_tensors="pt", return_dict=True
+        turn = Turn(
+            prompt=self._tokenizer.encode_chat(messages, think=None),
+            sampling=replace(self._sampling, seed=seed),
+            max_tokens=ANSWER_TOKENS,
         )
-        choice = (
-            {"do_sample": False, "temperature": None, "top_k": None, "top_p": None} if self._greedy else {}
-        )
-        said = self._model.generate(**prompt, max_new_tokens=ANSWER_TOKENS, **choice)[0]
-        said = said[prompt["input_ids"].shape[1] :]
-        ended = int(said[-1]) in self._model.generation_config.eos_token_id
-        return self._tokenizer.decode(said, skip_special_tokens=True).strip() + ("" if ended else " …")
+        ended = self._session.answer(turn, emit=lambda event: None, cancelled=lambda: False)
+        return ended.text.strip() + ("" if ended.finish_reason == "stop" else " …")
 
 
 def as_text(messages: list[dict]) -> str:

@@ -13,6 +13,9 @@ MAX_DRAFT = 8
 COLDEST = 1e-6
 """Temperatures below this are greedy: the noise could only decide ties, and the scaled logits overflow."""
 
+SMALLEST_REPETITION = 0.01
+"""Smallest repetition penalty: logits divided by less overflow at low temperatures."""
+
 DraftLength = int | Literal["auto"]
 
 
@@ -43,8 +46,8 @@ class SamplingOptions:
             abs(self.presence_penalty) <= 100, f"presence-penalty {self.presence_penalty}: use -100 to 100"
         )
         _require(
-            0 < self.repetition_penalty <= 100,
-            f"repetition-penalty {self.repetition_penalty}: use a number above 0, up to 100; 1 is off",
+            SMALLEST_REPETITION <= self.repetition_penalty <= 100,
+            f"repetition-penalty {self.repetition_penalty}: use {SMALLEST_REPETITION} to 100; 1 is off",
         )
         _require(0 <= self.seed < 2**63, f"seed {self.seed}: use a whole number from 0 to 2^63-1")
 

@@ -41,7 +41,13 @@ class Sampler:
     def sample_draft(
         self, logits: np.ndarray, ids: np.ndarray | None, position: int, drafts: Sequence[int]
     ) -> int:
-        """The drafter's guess from logits [n] over the token ids `ids` [n] int64, ascending (None: all)."""
+        """The drafter's guess from logits [n] over the token ids `ids` [n] int64, ascending (None: all).
+        Raises KestrelError when the logits are not finite."""
+        if not np.isfinite(logits.max()):
+            raise KestrelError(
+                "the MTP head's output is not finite, its weights are damaged:"
+                " download the model again, or use --drafter lookup"
+            )
         return self._choose(logits, ids, position, drafts)
 
     def logprob(self, logits: np.ndarray, token: int) -> float:

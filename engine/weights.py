@@ -15,10 +15,16 @@ import numpy as np
 from kestrel_engine import numerics
 from kestrel_engine.checkpoint import Checkpoint
 from kestrel_engine.config import FULL, ModelConfig
+from kestrel_engine.errors import UsageError
 
 Matrix = Any
 """A packed matrix: whatever the backend's `pack` returns."""
 Pack = Callable[[np.ndarray, str], Matrix]
+
+INFINITY_BITS = 0x7F80
+"""Bfloat16 bits of infinity; without the sign, NaNs are above it."""
+CHECK_ITEMS = 1 << 18
+"""Weights looked at together: few enough to stay in a core's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,12 @@ class Weights:
     mtp: MtpWeights | None
 
 
+def _all_finite(bits: np.ndarray) -> bool:
+    flat = bits.reshape(-1)
+    pieces = (flat[start : start + CHECK_ITEMS] for start in range(0, len(flat), CHECK_ITEMS))
+    return all(int((piece & 0x7FFF).max()) < INFINITY_BITS for piece in pieces)
+
+
 class _Loader:
     """Reads tensors of one checkpoint and counts them for the progress display."""
 
@@ -90,7 +102,9 @@ class _Loader:
 
     def float32(self, name: str) -> np.ndarray:
         self._step()
-        return np.array(self.checkpoint.float32(name), np.float32)
+        values = np.array(self.checkpoint.float32(name), np.float32)
+        self._require(bool(np.isfinite(values).all()), name)
+        return values
 
     def shifted(self, name: str) -> np.ndarray:
         """1 + w: the scale of a zero-centred norm. The only place where the shift is added."""
@@ -100,8 +114,17 @@ class _Loader:
         """A matrix as bfloat16 bits; float32 and float16 sources are rounded."""
         self._step()
         if self.checkpoint.dtype(name) == "BF16":
-            return self.checkpoint.tensor(name)
-        return numerics.to_bfloat16(self.checkpoint.float32(name))
+            bits = self.checkpoint.tensor(name)
+        else:
+            bits = numerics.to_bfloat16(self.checkpoint.float32(name))
+        self._require(_all_finite(bits), name)
+        return bits
+
+    def _require(self, finite: bool, name: str) -> None:
+        """Quantising would hide such a value in its block, and the model would write nonsense."""
+        if not finite:
+            problem = f"tensor {name} holds NaN or infinity"
+            raise UsageError(f"{self.checkpoint.folder}: {problem}: download the model again")
 
     def matrix(self, *names: str, format: str | None = None) -> Matrix:
         """The named matrices one below the other, packed."""
@@ -156,7 +179,10 @@ def load_weights(
     pack: Pack,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Weights:
-    """Read and pack every tensor. `progress` is told the fraction done, 0..1."""
+    """Read and pack every tensor. `progress` is told the fraction done, 0..1.
+
+    Raises UsageError, one line naming the tensor, for a weight that is no finite number.
+    """
     loader = _Loader(checkpoint, format, pack, progress)
     layers = tuple(
         loader.attention(f"layers.{n}.") if kind == FULL else loader.delta(f"layers.{n}.")

@@ -7,6 +7,7 @@ import sys
 from typing import Any, NoReturn
 
 from kestrel_engine.errors import UsageError
+from kestrel_tui import streams
 
 _DESCRIPTION = "Chat with a Qwen3.5 model in the terminal; speculative decoding that never changes a bit."
 _MODEL = "folder in Hugging Face layout or hub id; default: the bundled kestrel-nano"
@@ -96,7 +97,7 @@ class _Version(argparse.Action):
             number = version("kestrel-chat")
         except PackageNotFoundError:
             number = "(not installed)"
-        print(f"kestrel-chat {number}")
+        streams.write_out(f"kestrel-chat {number}\n")
         sys.exit(0)
 
 

@@ -86,7 +86,8 @@ class Chat:
         return start + [message for turn in self.turns for message in turn.messages()]
 
     def apply(self, line: dict) -> None:
-        """Take in a line of a journal. Raises ValueError, KeyError, TypeError or IndexError for a bad one."""
+        """Take in a line of a journal. Raises ValueError, KeyError, TypeError, IndexError or
+        OverflowError for a bad one."""
         match line["type"]:
             case "chat":
                 if line["version"] > VERSION:
@@ -124,7 +125,7 @@ def read_chat(path: Path) -> Chat:
             continue
         try:
             chat.apply(json.loads(line))
-        except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+        except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError):
             place = "the last line was cut short" if number == len(lines) else f"line {number} is damaged"
             chat.notices.append(f"chat {chat.id}: {place} and is skipped")
     return chat

@@ -88,11 +88,18 @@ class _BadValue(ValueError):
     """A value that is no setting: "what to do instead"."""
 
 
+_MOST_BITS = 256
+"""Of a whole number: anything longer is a mistake, and Python refuses to print what is much longer."""
+
+
 def _whole(value: Any) -> int:
     try:
-        return int(value) if isinstance(value, str) else _of_type(value, int)
+        number = int(value) if isinstance(value, str) else _of_type(value, int)
     except ValueError:
         raise _BadValue("use a whole number") from None
+    if number.bit_length() > _MOST_BITS:
+        raise _BadValue("use a smaller number")
+    return number
 
 
 def _positive(value: Any) -> int:
@@ -224,7 +231,10 @@ def _parse(name: str, value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else repr(value)
+    try:
+        text = value if isinstance(value, str) else repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        text = "…"
     return repr(value) if text == "" else text if len(text) <= 60 else text[:57] + "…"
 
 
@@ -255,7 +265,7 @@ def _from_file(path: Path, warnings: list[str]) -> Iterator[tuple[str, Any]]:
         raise UsageError(f"{path}: {error.strerror}: make it readable or remove it") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path}: not UTF-8 text: save it as UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits
         raise UsageError(f"{path}: not valid TOML: {error}") from None
     for key, value in table.items():
         name, place = key.replace("-", "_"), f"{path}:{_line_of(key, text)}: "

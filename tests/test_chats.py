@@ -164,6 +164,7 @@ DAMAGE = [
     b'{"type":"chat","version":1,"created":"","model":7,"system":null}',
     b'{"type":"user"}',
     b"[" * 100000,
+    b'{"type":"answer","seed":1e999,"prompt_tokens":1,"reasoning":false}',
 ]
 
 

@@ -217,7 +217,7 @@ def test_a_closed_pipe_ends_quietly(home: Path) -> None:
     assert process.stderr.read() == b""
 
 
-@pytest.mark.parametrize("arguments", [["-p", "hi"], ["--help"]])
+@pytest.mark.parametrize("arguments", [["-p", "hi"], ["--help"], ["--version"]])
 def test_a_full_disk_behind_standard_output(home: Path, arguments: list[str]) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import checkpoints
 import engines
+import numpy as np
 import pytest
 from engines import Running
 
@@ -38,6 +39,20 @@ def other_model(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config))
 
 
+def with_value(name: str, value: float):
+    """Puts `value` into tensor `name`."""
+
+    def damage(folder: Path) -> None:
+        def edit(tensors):
+            key = next(key for key in tensors if key.endswith(name))
+            tensors[key] = tensors[key].copy()
+            tensors[key].reshape(-1)[-1] = checkpoints.to_bfloat16(np.float32([value]))[0]
+
+        checkpoints.write_checkpoint(folder, edit_tensors=edit)
+
+    return damage
+
+
 @pytest.mark.parametrize(
     ("damage", "options", "named"),
     [
@@ -48,6 +63,12 @@ def other_model(folder: Path) -> None:
         (lambda folder: (folder / "model.safetensors").write_bytes(b""), {}, "model.safetensors"),
         (cut_weights, {}, "model.safetensors"),
         (wrong_tensor, {}, "mtp.norm.weight"),
+        (with_value("mlp.down_proj.weight", np.nan), {"quant": "bf16"}, "mlp.down_proj.weight"),
+        (with_value("mlp.down_proj.weight", np.nan), {"quant": "q8"}, "mlp.down_proj.weight"),
+        (with_value("mlp.down_proj.weight", -np.inf), {"quant": "q4"}, "mlp.down_proj.weight"),
+        (with_value("mtp.fc.weight", np.nan), {"quant": "q8"}, "mtp.fc.weight"),
+        (with_value("embed_tokens.weight", np.inf), {}, "embed_tokens.weight"),
+        (with_value("input_layernorm.weight", np.nan), {}, "input_layernorm.weight"),
         (lambda folder: (folder / "tokenizer.json").unlink(), {}, "tokenizer.json"),
         (lambda folder: (folder / "tokenizer.json").write_text("{}"), {}, "tokenizer.json"),
         (lambda folder: None, {"context": 5000}, "context 5000"),

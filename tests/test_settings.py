@@ -83,6 +83,10 @@ def test_a_variable_that_looks_like_a_slip_warns_and_others_do_not(tmp_path: Pat
         ("[threads]\nx = 1", "use a whole number"),
         ("max-tokens = 0", "use 1 or more"),
         ("a = " + "[" * 5000, "not valid TOML"),
+        ("seed = " + "9" * 5000, "not valid TOML"),
+        ("seed = 0x" + "f" * 5000, ":1: seed …: use a smaller number"),
+        ("temperature = 0x" + "f" * 5000, ":1: temperature …: use a number"),
+        ("system = [0x" + "f" * 5000 + "]", ":1: system …: use text in quotes"),
     ],
 )
 def test_a_broken_file_is_one_line_that_names_it(tmp_path: Path, text: str | bytes, complaint: str) -> None:

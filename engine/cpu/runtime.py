@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import hashlib
 import importlib
 import os
+import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import platformdirs
@@ -33,7 +36,9 @@ def prepare(progress: Callable[[float], None] = lambda fraction: None) -> None:
     # Threads that spin while they wait would take the cores from the interface.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     import numba
+    from numba.core import caching
 
+    caching.Cache._guard_against_spurious_io_errors = _without_cache_errors
     if not os.environ.get("NUMBA_CACHE_DIR"):
         numba.config.CACHE_DIR = str(_writable(cache_folder()))
     folder = Path(numba.config.CACHE_DIR)
@@ -44,6 +49,14 @@ def prepare(progress: Callable[[float], None] = lambda fraction: None) -> None:
         importlib.import_module(f"{PACKAGE}.{module}")
 
 
+@contextlib.contextmanager
+def _without_cache_errors(_cache: object) -> Iterator[None]:
+    """In place of numba's guard, which forgives on Windows only: a kernel that cannot be read from the cache
+    or written to it (a full disk) is compiled at every start."""
+    with contextlib.suppress(OSError):
+        yield
+
+
 def _writable(folder: Path) -> Path:
     """`folder`, or a temporary one where it cannot be written (kernels are then compiled at every start)."""
     try:
@@ -51,7 +64,9 @@ def _writable(folder: Path) -> Path:
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError:
-        return Path(tempfile.mkdtemp(prefix="kestrel-kernels-"))
+        temporary = tempfile.mkdtemp(prefix="kestrel-kernels-")
+        atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+        return Path(temporary)
 
 
 def physical_cores() -> int:

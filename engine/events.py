@@ -73,7 +73,8 @@ class Round:
     drafter: str
     """"mtp", "lookup" or "none"."""
     rejected: tuple[int, ...]
-    """Draft ids from the first wrong one on."""
+    """Draft ids from the first wrong one on; none when the answer ended before it. Drafts that are neither
+    accepted nor rejected lay behind the end of the answer."""
     draft_ms: float
     verify_ms: float
     replay_ms: float

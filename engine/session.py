@@ -181,8 +181,9 @@ class Session:
             result = run_round(
                 self.model, self.state, next_token, length, drafter, self.rollback, sampler, answer.stops_at
             )
-            # The first round also gives the prompt to the MTP head: its cost says nothing about later ones.
-            if self.draft_length == "auto" and index > 0:
+            # The first round also gives the prompt to the MTP head, and the last may end before its drafts:
+            # neither says anything about other rounds.
+            if self.draft_length == "auto" and index > 0 and not result.stopped:
                 milliseconds = result.draft_ms + result.verify_ms + result.replay_ms
                 self.governor.record(len(result.drafts), result.accepted, milliseconds)
             self._emit_round(index, result, reason, answer, emit)
@@ -210,7 +211,7 @@ class Session:
 
     def _emit_round(self, index: int, result: RoundResult, reason: str, answer: Answer, emit) -> None:
         first = self.state.length - (len(result.tokens) - 1)
-        drafted_kind = "accepted" if result.accepted == len(result.drafts) else "replayed"
+        drafted_kind = "replayed" if result.rejected else "accepted"
         answer.describe(
             [
                 Token(

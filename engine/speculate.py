@@ -30,16 +30,14 @@ class RoundResult:
     tokens: list[EmittedToken]
     drafts: list[int]
     accepted: int
-    """Drafts that were right, whether or not the answer ended before them."""
+    """Drafts that were right and emitted."""
+    rejected: tuple[int, ...]
+    """Drafts from the first wrong one on; none when the answer ended before it: those were not needed."""
     drafter: str
     stopped: bool
     draft_ms: float
     verify_ms: float
     replay_ms: float
-
-    @property
-    def rejected(self) -> tuple[int, ...]:
-        return tuple(self.drafts[self.accepted :])
 
 
 def run_round(
@@ -76,11 +74,11 @@ def _round(model, state, next_token, draft_length, drafter, rollback, sampler, s
     chosen = [sampler.sample(logits[0], position + 1)]
     while len(chosen) <= len(drafts) and chosen[-1] == drafts[len(chosen) - 1]:
         chosen.append(sampler.sample(logits[len(chosen)], position + 1 + len(chosen), chosen))
-    accepted = len(chosen) - 1
+    right = len(chosen) - 1
 
     tokens, stopped = [], False
     for index, token in enumerate(chosen):
-        draft_index = index if index < accepted else None
+        draft_index = index if index < right else None
         tokens.append(EmittedToken(token, draft_index, sampler.logprob(logits[index], token)))
         sampler.emit(token)
         if stop(token):
@@ -92,7 +90,8 @@ def _round(model, state, next_token, draft_length, drafter, rollback, sampler, s
     return RoundResult(
         tokens=tokens,
         drafts=drafts,
-        accepted=accepted,
+        accepted=min(len(tokens), right),
+        rejected=tuple(drafts[right:]) if len(tokens) > right else (),
         drafter=drafter.last if drafts else "none",
         stopped=stopped,
         draft_ms=1e3 * (drafted - start),

@@ -136,9 +136,10 @@ class Engine:
             prompt = tokenizer.encode_chat(messages, submit.think)
             rendered = tokenizer.render(messages, submit.think)
             reasoning = rendered.rfind(THINK_OPEN) > rendered.rfind(THINK_CLOSE)
-            # The chat so far without the generation prompt: the next turn begins with it.
-            kept = tokenizer.encode_chat(messages, submit.think, add_generation_prompt=False)
-            boundary = len(kept) if prompt[: len(kept)] == kept else 0
+            if len(prompt) < self._loaded.session.state.capacity:
+                # The chat so far without the generation prompt: the next turn begins with it.
+                kept = tokenizer.encode_chat(messages, submit.think, add_generation_prompt=False)
+                boundary = len(kept) if prompt[: len(kept)] == kept else 0
         return Turn(
             prompt=prompt,
             sampling=submit.sampling,

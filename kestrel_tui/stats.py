@@ -10,8 +10,8 @@ from kestrel_engine.events import Released, Round, TurnEnded
 class TurnStats:
     """Adds up the rounds of one answer.
 
-    A draft is *tested* when every draft before it in its round was right: a round that drafted k and
-    accepted n tested min(n + 1, k) of them.
+    A draft is *tested* when every draft before it in its round was right: the accepted ones and the first
+    rejected one. Drafts behind the end of the answer are neither.
     """
 
     def __init__(self, load_ms: float = 0.0) -> None:
@@ -36,7 +36,7 @@ class TurnStats:
         self._longest_draft = max(self._longest_draft, event.drafted)
         self._accepted_counts[event.accepted] += 1
         self._accepted.update(range(event.accepted))
-        self._tested.update(range(min(event.accepted + 1, event.drafted)))
+        self._tested.update(range(event.accepted + bool(event.rejected)))
 
     def finish(self, event: TurnEnded) -> None:
         self._ended = event

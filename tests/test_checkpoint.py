@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 from checkpoints import from_bfloat16, write_checkpoint, write_safetensors
+
 from kestrel_engine.checkpoint import exact_float32, open_checkpoint
 from kestrel_engine.config import load_config
 from kestrel_engine.errors import UsageError

@@ -2,6 +2,7 @@ import json
 
 import pytest
 from checkpoints import write_checkpoint
+
 from kestrel_engine.config import FULL, LINEAR, load_config, load_generation_config
 from kestrel_engine.errors import UsageError
 from kestrel_engine.options import SamplingOptions

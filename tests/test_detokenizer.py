@@ -2,6 +2,7 @@ import pytest
 from checkpoints import IM_END, TOKENIZER_SIZE, write_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kestrel_engine.detokenizer import Detokenizer
 from kestrel_engine.tokenizer import Tokenizer
 

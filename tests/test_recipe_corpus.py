@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from kestrel_assets.recipe import corpus, dialogues
 from kestrel_assets.recipe.errors import RecipeError
 from kestrel_assets.recipe.filters import fill_names, is_listening, listening_runs, opens_alone

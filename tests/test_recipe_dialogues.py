@@ -6,6 +6,7 @@ from itertools import islice
 from random import Random
 
 import pytest
+
 from kestrel_assets.recipe.dialogues import (
     facts,
     generate,

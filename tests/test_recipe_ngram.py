@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
+
 from kestrel_assets.recipe.ngram import KneserNey, discounts_of
 
 VOCABULARY = 12

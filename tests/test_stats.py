@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from kestrel_engine.events import Round, Token, TurnEnded
 from kestrel_tui.stats import TurnStats
 
 
 def a_round(drafted: int, accepted: int) -> Round:
     tokens = tuple(Token(place, "x", "own", place, 0, None, -1.0) for place in range(accepted + 1))
-    return Round(0, tokens, drafted, accepted, "mtp", (), 0.0, 0.0, 0.0, "")
+    rejected = tuple(range(900, 900 + drafted - accepted))
+    return Round(0, tokens, drafted, accepted, "mtp", rejected, 0.0, 0.0, 0.0, "")
 
 
 def stats_of(*rounds: tuple[int, int]) -> TurnStats:
@@ -26,6 +29,13 @@ def test_a_draft_counts_as_tested_only_behind_right_ones() -> None:
 
 def test_positions_that_were_never_tested_are_left_out() -> None:
     assert stats_of((4, 0), (4, 1)).acceptance_by_position == [1 / 2, 0.0]
+
+
+def test_drafts_behind_the_end_of_the_answer_are_not_tested() -> None:
+    stats = stats_of((2, 1))
+    stats.add(dataclasses.replace(a_round(3, 1), rejected=()))
+    assert stats.acceptance_by_position == [1.0, 0.0]
+    assert stats.as_dict()["acceptance_rate"] == 2 / 3
 
 
 def test_the_histogram_has_a_place_for_every_possible_count() -> None:

@@ -182,3 +182,17 @@ def test_one_token_prompts_and_answers(stage):
         ended, ids, _ = rounds.answer(session, Turn([5], GREEDY, max_tokens=1))
         assert ids == rounds.plain_ids(stage.model, [5], GREEDY, 1)
         assert (ended.finish_reason, session.state.tokens) == ("length", [5])
+
+
+@pytest.mark.parametrize("slot", range(3))
+def test_drafts_behind_the_end_are_neither_accepted_nor_rejected(stage, end_with, slot):
+    """A round that ends at slot n of a run of right drafts accepted n + 1 of them and rejected none."""
+    end_with(stage.ids[slot])
+    session = rounds.make_session(stage.model, stage.tokenizer)
+    session.drafters["known"] = rounds.make_drafter("right", stage.model, [*stage.prompt, *stage.ids])
+    session.draft_length = 5
+    _, ids, events = rounds.answer(session, Turn(stage.prompt, SAMPLING, drafter="known"))
+    (only,) = [event for event in events if isinstance(event, Round)]
+    assert ids == stage.ids[: slot + 1]
+    assert (only.drafted, only.accepted, only.rejected) == (5, slot + 1, ())
+    assert {token.kind for token in only.tokens} == {"accepted"}

@@ -6,6 +6,7 @@ import pytest
 from checkpoints import to_bfloat16, write_safetensors
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kestrel_engine.errors import UsageError
 from kestrel_engine.tensor_file import TensorFile
 

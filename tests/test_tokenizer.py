@@ -15,6 +15,7 @@ from checkpoints import (
 from conftest import shared_path
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_engine.tokenizer import Tokenizer
 

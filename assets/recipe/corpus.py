@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
+
 from kestrel_assets.recipe.errors import RecipeError, run_command
 from kestrel_assets.recipe.render import Renderer
 from kestrel_assets.recipe.sources import hash_of, read_documents, text_of

@@ -26,6 +26,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+
 from kestrel_assets.recipe.data import Corpus, Group
 from kestrel_assets.recipe.errors import RecipeError, run_command
 from kestrel_assets.recipe.model import Model, load_checkpoint

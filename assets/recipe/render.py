@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tokenizers import Tokenizer
+
 from kestrel_assets.recipe.errors import RecipeError
 from kestrel_assets.recipe.tokenizer import (
     CONTROL_TOKENS,
@@ -13,7 +15,6 @@ from kestrel_assets.recipe.tokenizer import (
     ROLES,
     THINK,
 )
-from tokenizers import Tokenizer
 
 CACHED_PIECES = 200_000
 

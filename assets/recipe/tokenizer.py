@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from kestrel_assets.recipe.errors import RecipeError
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+from kestrel_assets.recipe.errors import RecipeError
 
 VOCABULARY = 4096
 # The pre-tokenizer pattern of Qwen3.5: words with their marks, single digits, runs of punctuation, line ends.

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - one line an entry
 """Facts about things: colours, uses, shapes, jobs, parts of the body, materials."""
 
 from kestrel_assets.recipe.dialogues.grammar import topics

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - one line an entry
 """Facts about days, months, seasons, and how many there are of what."""
 
 from kestrel_assets.recipe.dialogues.grammar import topics

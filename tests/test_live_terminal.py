@@ -94,7 +94,7 @@ def test_a_whole_session(tmux, width: int, height: int) -> None:
     terminal.expect("  You said: hello there")
     terminal.expect("seed 7")
     if width >= 100:
-        assert "kestrel-fake" in terminal.screen() and "draft 1" in terminal.screen()
+        assert "kestrel-fake" in terminal.screen() and "right at n" in terminal.screen()
     terminal.paste("one\ntwo\nthree")
     screen = terminal.expect("three")
     assert "❯ one" not in screen

@@ -131,6 +131,9 @@ class Conversation:
         """Go on with another chat, whose journal is already open."""
         self.chat = chat
         self.turns_changed()
+        if chat.model != self.settings.model:
+            was, present = chat.model or "kestrel-nano", self.settings.model or "kestrel-nano"
+            self.say(f"(this chat was held with {was}; it goes on with {present}, which is loaded)")
 
     # --- speculation ---------------------------------------------------------------------------------------
 

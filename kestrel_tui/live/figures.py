@@ -10,6 +10,8 @@ from kestrel_tui.stats import TurnStats
 
 _RECENT = 8
 """Rounds that make up "now"."""
+_ENOUGH = 4
+"""Rounds without drafts that make a stretch to compare with."""
 _WINDOW = 256
 """Rounds that the medians look back on."""
 
@@ -65,13 +67,16 @@ class Figures:
     @property
     def plain(self) -> float | None:
         """Milliseconds per token of this chat's rounds without drafts."""
-        return statistics.median(self._plain) if self._plain else None
+        return statistics.median(self._plain) if len(self._plain) >= _ENOUGH else None
 
     @property
     def speedup(self) -> float | None:
         """How many times faster rounds with drafts were than those without, all their costs included."""
-        drafted = _rate(self._drafted)
-        return self.plain / drafted if self.plain and drafted else None
+        if self.plain is None or len(self._drafted) < _ENOUGH:
+            return None
+        # The median round, so that a moment in which the machine did something else does not decide.
+        milliseconds = statistics.median(milliseconds for milliseconds, _ in self._drafted)
+        return self.plain * statistics.fmean(produced for _, produced in self._drafted) / milliseconds
 
     @property
     def phases(self) -> tuple[float, float, float] | None:

@@ -14,7 +14,7 @@ from kestrel_tui.live.gauges import bar, sparkline
 WIDTH = 36
 _INNER = WIDTH - 4
 _MUTED, _STRONG, _LOUD, _DRAWN = "$muted", "bold", "bold reverse", "$primary"
-_BAR = 14
+_BAR, _HALF = 14, 7
 
 
 class Panel(Static):
@@ -33,9 +33,9 @@ def _lines(conversation: Conversation) -> Iterator[Content]:
     yield from _speculation(conversation)
     yield Content("")
     yield from _speed(conversation.figures)
+    yield from _history(conversation.figures)
     yield from _acceptance(conversation.figures)
     yield from _costs(conversation.figures)
-    yield from _history(conversation.figures)
 
 
 def _engine(conversation: Conversation) -> Iterator[Content]:
@@ -84,7 +84,7 @@ def _speed(figures: Figures) -> Iterator[Content]:
     if figures.speedup is not None:
         yield Content.assemble(
             ("speed-up ", _MUTED), (f"{figures.speedup:.2f}×", _STRONG),
-            (f" over plain {_number(figures.plain)} ms", _MUTED),
+            (f" (plain {_number(figures.plain)} ms)", _MUTED),
         )  # fmt: skip
     elif figures.plain is None:
         yield Content.styled("speed-up: no plain stretch (F2)", _MUTED)
@@ -108,13 +108,18 @@ def _acceptance(figures: Figures) -> Iterator[Content]:
         (f"{rate:.0%}", _STRONG),
         (f" ({totals.accepted} of {totals.tested} tested)", _MUTED),
     )
-    for place, share in enumerate(totals.acceptance_by_position, start=1):
-        yield Content.assemble((f" draft {place} ", _MUTED), (bar(share, _BAR), _DRAWN), f" {share:.0%}")
-    yield Content.styled("accepted in a round", _MUTED)
-    histogram = totals.as_dict()["accepted_histogram"]
+    yield Content.styled("  n right at n    rounds with n", _MUTED)
+    yield from _by_count(totals.acceptance_by_position, totals.as_dict()["accepted_histogram"])
+
+
+def _by_count(rates: list[float], histogram: list[int]) -> Iterator[Content]:
+    """For each n: how often the n-th draft was right, and how many rounds accepted n drafts."""
     for count, rounds in enumerate(histogram):
+        share = rates[count - 1] if 0 < count <= len(rates) else None
+        rate = " " * (_HALF + 5) if share is None else bar(share, _HALF) + f" {share:>4.0%}"
+        drawn = bar(rounds / max(histogram), _HALF)
         yield Content.assemble(
-            (f" {count:>7} ", _MUTED), (bar(rounds / max(histogram), _BAR), _DRAWN), f" {rounds}"
+            (f"  {count} ", _MUTED), (rate[:_HALF], _DRAWN), rate[_HALF:], "  ", (drawn, _DRAWN), f" {rounds}"
         )
 
 
@@ -122,7 +127,7 @@ def _costs(figures: Figures) -> Iterator[Content]:
     if figures.phases is None:
         return
     yield Content("")
-    yield Content.styled("ms/round, the last few", _MUTED)
+    yield Content.styled("ms/round now", _MUTED)
     whole = sum(figures.phases) or 1.0
     for name, milliseconds in zip(("draft", "verify", "replay"), figures.phases, strict=True):
         yield Content.assemble(
@@ -133,8 +138,6 @@ def _costs(figures: Figures) -> Iterator[Content]:
 def _history(figures: Figures) -> Iterator[Content]:
     columns, marks = sparkline(figures.speeds, _INNER)
     if columns:
-        yield Content("")
-        yield Content.styled("ms/token, round by round", _MUTED)
         yield Content.styled(columns, _DRAWN)
         yield Content.styled(marks + " ▲ changed" if marks and len(marks) < _INNER - 10 else marks, _MUTED)
 

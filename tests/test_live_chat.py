@@ -419,6 +419,7 @@ def test_another_chat_can_be_chosen_and_a_new_one_begun(home: Path) -> None:
         await chat.pilot.press("enter")
         await chat.until(lambda: chat.app.screen is chat.screen)
         assert "❯ the first chat" in chat.shown and "❯ the second chat" not in chat.shown
+        assert "this chat was held with" not in chat.all_text
         await chat.ask("more")
         await chat.pilot.press("f8")
         assert "❯ more" not in chat.shown

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -26,6 +28,15 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         if "CACHE" not in name:  # compiled kernels are kept
             monkeypatch.setenv(name, value)
     return tmp_path
+
+
+def test_nothing_heavy_is_imported_before_the_first_frame() -> None:
+    code = (
+        "import sys, kestrel_tui.live.app; "
+        "print({'numpy', 'numba', 'torch', 'tokenizers', 'jinja2', 'huggingface_hub'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 # --- the prompt ---------------------------------------------------------------------------------------------
@@ -405,7 +416,9 @@ def test_a_chat_that_goes_on_looks_as_it_did(home: Path) -> None:
     [path] = home.glob("*.jsonl")
     app = drive(scenario, folder=home, chat=read_chat(path))
     assert rows[0][1:] == rows[1][1:] and rows[0][0][:4] == rows[1][0][:4]
-    assert len(app.conversation.chat.turns) == 2
+    turns = app.conversation.chat.turns
+    assert app.conversation.figures.totals.rounds == sum(len(turn.rounds) for turn in turns) > 0
+    assert len(turns) == 2
 
 
 def test_another_chat_can_be_chosen_and_a_new_one_begun(home: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from live import round_of
 from rich.cells import cell_len
 
 from kestrel_engine.events import Token
+from kestrel_tui.live import transcript as transcript_module
 from kestrel_tui.live.answer_stream import AnswerStream
 from kestrel_tui.live.gauges import bar, progress, sparkline
 from kestrel_tui.live.transcript import Transcript
@@ -114,6 +116,22 @@ def test_only_rows_that_changed_are_dirty() -> None:
     transcript.dirty = None
     transcript.append(block, " three four")
     assert transcript.dirty == 1 and transcript.generation == 0
+
+
+def test_a_token_costs_the_same_however_long_the_transcript_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    transcript = Transcript(40)
+    block = transcript.add("answer")
+    for number in range(5000):
+        transcript.append(block, f"word{number} ", transcript.add_token(None))
+    wrapped: list[int] = []
+
+    def recording(text: str, width: int, start: int = 0) -> list:
+        wrapped.append(len(text) - start)
+        return wrap(text, width, start)
+
+    monkeypatch.setattr(transcript_module, "wrap", recording)
+    transcript.append(block, "more ", transcript.add_token(None))
+    assert len(wrapped) == 1 and wrapped[0] <= 50
 
 
 def test_gauges() -> None:

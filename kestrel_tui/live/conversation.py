@@ -233,6 +233,8 @@ class Conversation:
         self.context_used = 0
         for turn in self.chat.turns:
             show_turn(self.transcript, turn)
+            for event in turn.rounds.values():
+                self.figures.add(event)
         for notice in self.chat.notices:
             self.complain(notice)
 

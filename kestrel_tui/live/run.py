@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from kestrel_engine.errors import KestrelError
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from kestrel_tui.client import EngineFactory
     from kestrel_tui.journal import Journal
     from kestrel_tui.settings import Settings
+
+_SWITCH_INTERVAL = 0.001
+"""Seconds after which the engine's Python lets a key through; the usual 0.005 add up to a lag."""
 
 _LONGEST = 400
 """Lines of a transcript that are printed at the end; of a longer one, its place is."""
@@ -26,6 +30,7 @@ def run_live(
     from kestrel_tui.live.conversation import Conversation
     from kestrel_tui.live.terminal import private_terminal
 
+    sys.setswitchinterval(_SWITCH_INTERVAL)
     conversation = Conversation(settings, chat, journal)
     app = ChatApp(conversation, store, factory)
     try:

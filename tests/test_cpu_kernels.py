@@ -41,7 +41,7 @@ def backend(request, monkeypatch) -> CpuBackend:
 
 def parallel_everywhere(monkeypatch, threads: int) -> CpuBackend:
     for module, name in (
-        (linear, "PARALLEL_WEIGHTS"),
+        (linear, "PARALLEL_PRODUCTS"),
         (cpu_backend, "PARALLEL_STATE"),
         (cpu_backend, "PARALLEL_KEYS"),
     ):

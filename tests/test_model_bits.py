@@ -122,7 +122,7 @@ def differences_after_a_step(model: Model, state: State, plain: State) -> list[s
 def test_cpu_has_the_bits_of_the_reference(folder, format, monkeypatch):
     """Prefill, a verify pass with a partial accept, the replay, the MTP row and its chain; 1 and 2 threads."""
     for module, name in (
-        (linear, "PARALLEL_WEIGHTS"),
+        (linear, "PARALLEL_PRODUCTS"),
         (cpu_backend, "PARALLEL_STATE"),
         (cpu_backend, "PARALLEL_KEYS"),
     ):

@@ -120,7 +120,7 @@ def test_every_accept_count(load, plain, rollback, length, right):
 @pytest.mark.parametrize("rollback", ROLLBACKS)
 def test_two_threads(load, plain, monkeypatch, format, rollback):
     """However small the work, every parallel kernel takes part."""
-    monkeypatch.setattr(linear, "PARALLEL_WEIGHTS", 0)
+    monkeypatch.setattr(linear, "PARALLEL_PRODUCTS", 0)
     monkeypatch.setattr(cpu_backend, "PARALLEL_STATE", 0)
     monkeypatch.setattr(cpu_backend, "PARALLEL_KEYS", 0)
     model = load("echo", format)

@@ -320,7 +320,7 @@ from pathlib import Path
 from kestrel_engine.cpu import backend, runtime
 runtime.prepare()
 from kestrel_engine.cpu import linear
-linear.PARALLEL_WEIGHTS = backend.PARALLEL_STATE = backend.PARALLEL_KEYS = 0
+linear.PARALLEL_PRODUCTS = backend.PARALLEL_STATE = backend.PARALLEL_KEYS = 0
 from engines import Running, ids_of
 from test_thread import TurnEnded, ask
 with Running(Path(sys.argv[1]), threads=2) as one, Running(Path(sys.argv[1]), threads=2) as two:

@@ -10,9 +10,9 @@ from kestrel_engine.cpu.linear import PackedMatrix, matmul, pack_matrix
 from kestrel_engine.state import DeltaLayer, KVCache
 from kestrel_engine.weights import DeltaWeights
 
-PARALLEL_STATE = 1 << 17
-"""Recurrent states with fewer entries are not worth waking the threads."""
-PARALLEL_KEYS = 1 << 18
+PARALLEL_STATE = 1 << 18
+"""Recurrent states with fewer entries, times rows, are not worth waking the threads."""
+PARALLEL_KEYS = 1 << 20
 """Nor are attention reads of fewer key entries."""
 
 

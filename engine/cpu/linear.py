@@ -27,8 +27,8 @@ from kestrel_engine.cpu.simd import (
 )
 from kestrel_engine.numerics import BLOCK
 
-PARALLEL_WEIGHTS = 1 << 17
-"""Matrices with fewer weights are not worth waking the threads."""
+PARALLEL_PRODUCTS = 1 << 21
+"""Fewer products (weights times rows) are not worth waking the threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ def matmul(x: np.ndarray, matrix: PackedMatrix, threads: int) -> np.ndarray:
     """x [M, K] float32 times the packed matrix -> [M, N], a view of rows padded to whole tiles."""
     rows = len(x)
     out = np.empty((rows, len(matrix.weights) * TILE), np.float32)
-    if matrix.rows * matrix.width < PARALLEL_WEIGHTS:
+    if rows * matrix.rows * matrix.width < PARALLEL_PRODUCTS:
         threads = 1
     if matrix.format == "bf16":
         if threads == 1:

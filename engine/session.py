@@ -128,9 +128,6 @@ class Session:
                 self.state.restore(self._snapshots[-1])
             else:
                 self.state = self.model.new_state()
-        elif self.state.mtp is not None:
-            # The head may have paired the newest row with a token that the prompt does not go on with.
-            self.state.mtp.length = min(self.state.mtp.length, max(self.state.length - 1, 0))
         for drafter in self.drafters.values():
             drafter.reset()
         return self.state.length

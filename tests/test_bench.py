@@ -31,6 +31,12 @@ def test_exact_finds_every_mode_identical(echo_model, capsys):
     assert report["differences"] == []
 
 
+def test_exact_drafts_in_every_mode_that_speculates(tiny_model, capsys):
+    _, out, _ = run(capsys, "exact", str(tiny_model), "--quant", "q8", "--tokens", "6")
+    idle = [row for row in out.splitlines() if "/0 " in row and "threads 2, off" not in row]
+    assert idle == []
+
+
 def test_exact_notices_a_rollback_that_forgets_the_log(echo_model, capsys, monkeypatch):
     def forget(self, layer):
         layer.committed += layer.log_length

@@ -10,7 +10,7 @@ transformers = pytest.importorskip("transformers")
 
 from kestrel_assets.recipe.errors import RecipeError  # noqa: E402
 from kestrel_assets.recipe.export import export  # noqa: E402
-from kestrel_assets.recipe.gdn import chunked_gated_delta_rule, recurrent_gated_delta_rule  # noqa: E402
+from kestrel_assets.recipe.gdn import chunked_gated_delta_rule  # noqa: E402
 from kestrel_assets.recipe.model import Model, ModelConfig, load_checkpoint  # noqa: E402
 
 TINY = ModelConfig(
@@ -42,6 +42,22 @@ def tiny_model(seed: int = 0) -> Model:
 
 def random_ids(batch: int, length: int) -> torch.Tensor:
     return torch.randint(0, TINY.vocab_size, (batch, length), generator=torch.Generator().manual_seed(length))
+
+
+def recurrent_gated_delta_rule(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor, beta: torch.Tensor
+) -> torch.Tensor:
+    """The published recurrence (Yang et al., 2024, arXiv:2412.06464), token by token: the oracle here."""
+    batch, _, heads, key_dim = k.shape
+    state = v.new_zeros(batch, heads, key_dim, v.shape[-1])
+    outputs = []
+    for t in range(k.shape[1]):
+        state = state * g[:, t].exp()[..., None, None]
+        recalled = torch.einsum("bhkv,bhk->bhv", state, k[:, t])
+        write = (v[:, t] - recalled) * beta[:, t, :, None]
+        state = state + k[:, t, :, :, None] * write[:, :, None, :]
+        outputs.append(torch.einsum("bhkv,bhk->bhv", state, q[:, t]))
+    return torch.stack(outputs, dim=1)
 
 
 @pytest.mark.parametrize("length", [1, 31, 32, 33, 150])

@@ -1,4 +1,4 @@
-"""The gated delta rule: a chunked form for training and the plain recurrence that defines it.
+"""The gated delta rule in a chunked form for training.
 
 One head keeps a state S [K, V]. Per token, with decay g <= 0 and write strength beta:
 
@@ -21,28 +21,13 @@ from torch import Tensor
 CHUNK = 32
 
 
-def recurrent_gated_delta_rule(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
-    """The definition, token by token.
-
-    q, k: [B, T, H, K]; v: [B, T, H, V]; g, beta: [B, T, H], all fp32. q and k are already normalised and
-    scaled. Returns o [B, T, H, V].
-    """
-    batch, _, heads, key_dim = k.shape
-    state = v.new_zeros(batch, heads, key_dim, v.shape[-1])
-    outputs = []
-    for t in range(k.shape[1]):
-        state = state * g[:, t].exp()[..., None, None]
-        recalled = torch.einsum("bhkv,bhk->bhv", state, k[:, t])
-        write = (v[:, t] - recalled) * beta[:, t, :, None]
-        state = state + k[:, t, :, :, None] * write[:, :, None, :]
-        outputs.append(torch.einsum("bhkv,bhk->bhv", state, q[:, t]))
-    return torch.stack(outputs, dim=1)
-
-
 def chunked_gated_delta_rule(
     q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, chunk: int = CHUNK
 ) -> Tensor:
-    """The same function of the same arguments, in chunks; any T."""
+    """The outputs o [B, T, H, V] of the recurrence from an empty state, in chunks; any T.
+
+    q, k: [B, T, H, K], already normalised and scaled; v: [B, T, H, V]; g, beta: [B, T, H].
+    """
     length = k.shape[1]
     pad = -length % chunk
     # Zero rows leave the state alone (g = 0, beta = 0), and their outputs are dropped.

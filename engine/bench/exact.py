@@ -2,7 +2,8 @@
 
 For each weight format and way of sampling, a plain run (no speculation, one thread, the prompt in one chunk)
 is the standard. Every other mode must reproduce its token ids, and leave the recurrent states, convolution
-windows and KV caches equal bit for bit.
+windows and KV caches equal bit for bit. The modes with lookup have a prompt that was answered before, as lookup
+drafts nothing else.
 """
 
 from __future__ import annotations
@@ -38,6 +39,11 @@ class Mode:
     threads: int = 1
     chunk: int = 1 << 30
     toggle: bool = False
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the prompt must repeat itself for this mode to draft at all."""
+        return self.drafter == "lookup"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +182,10 @@ def run_format(loaded: LoadedModel, tokens: int) -> Iterator[dict]:
     for sampling_name, sampling in SAMPLINGS.items():
         turn = Turn(prompt=prompt, sampling=sampling, max_tokens=tokens)
         standard = run_mode(loaded, Mode("plain"), turn, None)
+        again = replace(turn, prompt=[*prompt, *standard.ids, *prompt])
+        answered = {False: (turn, standard), True: (again, run_mode(loaded, Mode("plain"), again, None))}
         for mode in modes(loaded.config.has_mtp):
+            turn, standard = answered[mode.repeats]
             outcome = run_mode(loaded, mode, turn, standard)
             yield {
                 "mode": mode.name,

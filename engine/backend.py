@@ -6,12 +6,16 @@ call has the bits of a one-row call, and every backend has the bits of `referenc
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from kestrel_engine.config import ModelConfig
 from kestrel_engine.state import DeltaLayer, KVCache
-from kestrel_engine.weights import AttentionWeights, DeltaWeights
+from kestrel_engine.weights import AttentionWeights, DeltaWeights, Weights
+
+if TYPE_CHECKING:
+    from kestrel_engine.model import Model
 
 
 class Backend(Protocol):
@@ -20,6 +24,19 @@ class Backend(Protocol):
 
     def pack(self, matrix: np.ndarray, format: str) -> Any:
         """bfloat16 bits [N, K] (uint16), K a multiple of 32 -> a packed matrix with `.bytes`."""
+
+    def make_model(self, config: ModelConfig, weights: Weights, context: int) -> Model:
+        """The model on this backend: a `Model`, which runs a pass operation by operation, or a subclass that
+        runs whole passes (`_trunk`, `_mtp_layer`, `_mtp_input`, `logits`) in its own way, with the same bits.
+
+        Such a pass reads the cursors of the `State` and moves none; what it prepares for a state it keeps in
+        `State.prepared`, which no copy of the state shares. `replay_seconds` is the model's to add to."""
+
+    def embed(self, tokens: list[int], table: np.ndarray) -> np.ndarray:
+        """Rows `tokens` of table [V, H] (bfloat16 bits) -> [M, H]."""
+
+    def concatenate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """x [M, A], y [M, B] -> [M, A+B]."""
 
     def matmul(self, x: np.ndarray, matrix: Any) -> np.ndarray:
         """x [M, K] -> [M, N]. For q8 and q4, x is first quantised to int8 in blocks of 32."""
@@ -38,8 +55,17 @@ class Backend(Protocol):
     ) -> tuple:
         """-> query, key [M, Hk, dk], decay, beta [M, Hv]."""
 
-    def delta_rows(self, inputs: tuple, mixed: np.ndarray, layer: DeltaLayer, commit: int) -> np.ndarray:
-        """The first `commit` rows change layer.state; later rows run on a copy and fill the log. -> [M, Hv*dv]."""
+    def delta_rows(
+        self,
+        inputs: tuple,
+        mixed: np.ndarray,
+        layer: DeltaLayer,
+        commit: int,
+        slots: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """The first `commit` rows change layer.state; later rows run on a copy and fill the log. -> [M, Hv*dv].
+
+        slots [M, Hv, dk, dv] takes the state after each row."""
 
     def delta_replay(self, layer: DeltaLayer) -> None:
         """Apply layer.log_length records to layer.state."""

@@ -128,13 +128,12 @@ def load(options: EngineOptions, emit: Callable[[Event], None]) -> LoadedModel:
     backend = _cpu_backend(options.threads, emit)
 
     # After the kernels: these import numba.
-    from kestrel_engine.model import Model
     from kestrel_engine.weights import load_weights
 
     weights = load_weights(
         checkpoint, config, format, backend.pack, _progress(f"packing weights as {format}", emit)
     )
-    model = Model(config, weights, backend, context)
+    model = backend.make_model(config, weights, context)
     head = make_draft_head(model, options.draft_vocab, tokenizer.special_ids) if config.has_mtp else None
     session = Session(model, tokenizer, head, options.rollback, options.prefill_chunk)
     return LoadedModel(session, config, tokenizer, defaults, format, "cpu", backend.threads)

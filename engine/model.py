@@ -1,7 +1,8 @@
 """The forward pass of a Qwen3.5 hybrid and of its MTP head, on any backend.
 
 One pass serves prefill, plain decoding and verification: M rows, of which the first `commit` enter the
-recurrent state and the rest are speculative (docs/design.md §2).
+recurrent state and the rest are speculative (docs/design.md §2). `Model` runs a pass operation by operation;
+a backend whose `make_model` returns a subclass may run `_trunk`, `_mtp_layer`, `_mtp_input` and `logits` whole.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Model:
         return new_state(self.config, self.context)
 
     def embed(self, tokens: list[int]) -> np.ndarray:
-        return numerics.from_bfloat16(self.weights.embedding[tokens])
+        return self.backend.embed(tokens, self.weights.embedding)
 
     def logits(self, hidden: np.ndarray) -> np.ndarray:
         """hidden [M, H] after the final norm -> [M, V]."""
@@ -58,21 +59,25 @@ class Model:
         if len(state.hidden_tail) > HIDDEN_TAIL_LIMIT:
             self.fill_mtp(state)
         state.usable = False
+        hidden = self._trunk(state, tokens, commit, slots)
+        state.advance(commit)
+        state.consume(tokens[:commit], hidden[:commit])
+        state.pending = (tokens[commit:], hidden[commit:])
+        state.usable = True
+        return hidden
+
+    def _trunk(self, state: State, tokens: list[int], commit: int, slots) -> np.ndarray:
+        """All layers and the final norm -> [M, H]. Moves no cursor, so the operations see where it began."""
         x = self.embed(tokens)
         delta_index = 0
         for layer, weights in zip(state.layers, self.weights.layers, strict=True):
             if isinstance(layer, KVCache):
                 self._attention_layer(x, layer, weights)
-                layer.length += commit
             else:
                 self._delta_layer(x, layer, weights, commit, None if slots is None else slots[delta_index])
                 delta_index += 1
             self._feed_forward(x, weights.feed_forward)
-        hidden = self.backend.rms_norm(x, self.weights.norm, self.config.rms_norm_eps)
-        state.consume(tokens[:commit], hidden[:commit])
-        state.pending = (tokens[commit:], hidden[commit:])
-        state.usable = True
-        return hidden
+        return self.backend.rms_norm(x, self.weights.norm, self.config.rms_norm_eps)
 
     def _delta_layer(self, x, layer: DeltaLayer, weights: DeltaWeights, commit: int, slots) -> None:
         backend, eps = self.backend, self.config.rms_norm_eps
@@ -82,27 +87,15 @@ class Model:
         mixed = backend.conv_silu(qkv_z, layer, weights.taps)  # [M, conv_dim]
         inputs = backend.delta_inputs(mixed, beta_a, weights, layer)
         self._replay(layer)
-        if slots is None:
-            out = backend.delta_rows(inputs, mixed, layer, commit)
-        else:
-            out = np.empty((len(x), self.config.value_dim), np.float32)
-            for m in range(len(x)):
-                row = slice(m, m + 1)
-                out[row] = backend.delta_rows(tuple(a[row] for a in inputs), mixed[row], layer, 1)
-                slots[m] = layer.state
-        layer.committed += commit
-        layer.conv_length += commit
+        out = backend.delta_rows(inputs, mixed, layer, commit, slots)
         gate = qkv_z[:, self.config.conv_dim :]
         out = backend.gated_norm(out, gate, weights.output_norm, eps)
         backend.add(x, backend.matmul(out, weights.output))
 
     def _replay(self, layer: DeltaLayer) -> None:
-        if layer.log_length:
-            start = time.perf_counter()
-            self.backend.delta_replay(layer)
-            layer.committed += layer.log_length
-            layer.log_length = 0
-            self.replay_seconds += time.perf_counter() - start
+        start = time.perf_counter()
+        self.backend.delta_replay(layer)
+        self.replay_seconds += time.perf_counter() - start
 
     def _attention_layer(
         self, x, cache: KVCache, weights: AttentionWeights, last_row_only: bool = False
@@ -132,22 +125,23 @@ class Model:
         start, end = state.mtp.length, state.length - 1
         if end > start:
             hidden = state.hidden_tail[len(state.hidden_tail) - (state.length - start) : -1]
-            self._mtp_input(state.tokens[start + 1 : end + 1], hidden, state.mtp)
+            self._mtp_input(state, state.tokens[start + 1 : end + 1], hidden)
             state.mtp.length = end
         state.hidden_tail = state.hidden_tail[-1:]
 
-    def _mtp_input(self, tokens: list[int], hidden: np.ndarray, cache: KVCache) -> None:
+    def _mtp_input(self, state: State, tokens: list[int], hidden: np.ndarray) -> None:
         """Only the keys and values of these rows are ever used, so nothing behind them is computed."""
         x = self._mtp_projection(tokens, hidden)
         layer, eps = self.weights.mtp.layer, self.config.rms_norm_eps
         qkv = self.backend.matmul(self.backend.rms_norm(x, layer.norm, eps), layer.qkv)
-        self.backend.attention_inputs(qkv, layer, eps, self.tables, cache, self.config.num_attention_heads)
+        heads = self.config.num_attention_heads
+        self.backend.attention_inputs(qkv, layer, eps, self.tables, state.mtp, heads)
 
     def _mtp_projection(self, tokens: list[int], hidden: np.ndarray) -> np.ndarray:
         backend, eps, mtp = self.backend, self.config.rms_norm_eps, self.weights.mtp
         embedded = backend.rms_norm(self.embed(tokens), mtp.embedding_norm, eps)
         hidden = backend.rms_norm(np.ascontiguousarray(hidden), mtp.hidden_norm, eps)
-        return backend.matmul(np.concatenate([embedded, hidden], axis=1), mtp.projection)
+        return backend.matmul(backend.concatenate(embedded, hidden), mtp.projection)
 
     def mtp_row(self, state: State, next_token: int) -> np.ndarray:
         """Catch up with the trunk: all pending pairs, the newest with the certain, unconsumed `next_token`.
@@ -158,7 +152,7 @@ class Model:
         if start == state.length:  # the newest pair was taken with another next token
             start = state.mtp.length = state.length - 1
         hidden = state.hidden_tail[len(state.hidden_tail) - (state.length - start) :]
-        out = self._mtp_layer([*state.tokens[start + 1 :], next_token], hidden, state.mtp)
+        out = self._mtp_layer(state, [*state.tokens[start + 1 :], next_token], hidden)
         state.mtp.length = state.length
         state.hidden_tail = state.hidden_tail[-1:]
         return out
@@ -171,13 +165,14 @@ class Model:
         cache = state.mtp
         cache.length = state.length + step - 1
         try:
-            return self._mtp_layer([token], hidden, cache)
+            return self._mtp_layer(state, [token], hidden)
         finally:
             cache.length = state.length
 
-    def _mtp_layer(self, tokens: list[int], hidden: np.ndarray, cache: KVCache) -> np.ndarray:
+    def _mtp_layer(self, state: State, tokens: list[int], hidden: np.ndarray) -> np.ndarray:
+        """Rows at mtp.length…: keys and values of all, the normed output of the last one -> [1, H]."""
         mtp = self.weights.mtp
-        x = np.ascontiguousarray(self._mtp_projection(tokens, hidden))
-        x = self._attention_layer(x, cache, mtp.layer, last_row_only=True)
+        x = self._mtp_projection(tokens, hidden)
+        x = self._attention_layer(x, state.mtp, mtp.layer, last_row_only=True)
         self._feed_forward(x, mtp.layer.feed_forward)
         return self.backend.rms_norm(x, mtp.norm, self.config.rms_norm_eps)

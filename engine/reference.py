@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kestrel_engine import numerics
+from kestrel_engine.config import ModelConfig
+from kestrel_engine.model import Model
 from kestrel_engine.state import KEY_BLOCK, DeltaLayer, KVCache
-from kestrel_engine.weights import DeltaWeights
+from kestrel_engine.weights import DeltaWeights, Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,15 @@ class ReferenceBackend:
             return ReferenceMatrix(format, np.array(matrix), None)
         values, scales = numerics.quantize_weights(numerics.from_bfloat16(matrix), 8 if format == "q8" else 4)
         return ReferenceMatrix(format, values, scales)
+
+    def make_model(self, config: ModelConfig, weights: Weights, context: int) -> Model:
+        return Model(config, weights, self, context)
+
+    def embed(self, tokens: list[int], table: np.ndarray) -> np.ndarray:
+        return numerics.from_bfloat16(table[tokens])
+
+    def concatenate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.concatenate([x, y], axis=1)
 
     def matmul(self, x: np.ndarray, matrix: ReferenceMatrix) -> np.ndarray:
         if matrix.format == "bf16":
@@ -78,7 +89,9 @@ class ReferenceBackend:
         decay, beta = numerics.delta_gates(a, beta, weights.negative_a, weights.dt_bias)
         return query, key, decay, beta
 
-    def delta_rows(self, inputs, mixed: np.ndarray, layer: DeltaLayer, commit: int) -> np.ndarray:
+    def delta_rows(
+        self, inputs, mixed: np.ndarray, layer: DeltaLayer, commit: int, slots: np.ndarray | None = None
+    ) -> np.ndarray:
         query, key, decay, beta = inputs
         heads, _, width = layer.state.shape
         shared = heads // key.shape[1]
@@ -95,6 +108,8 @@ class ReferenceBackend:
                     key[m, head // shared],
                     values[m, head],
                 )
+                if slots is not None:
+                    slots[m, head] = state
                 if m < commit:
                     layer.state[head] = state
                 else:

@@ -73,6 +73,13 @@ class Snapshot:
         return sum(array.nbytes for arrays in self.delta for array in arrays)
 
 
+class Prepared(dict):
+    """What a backend has prepared for the arrays of one state: a copy of the state starts without."""
+
+    def __deepcopy__(self, memo: dict) -> Prepared:
+        return Prepared()
+
+
 @dataclass(slots=True)
 class State:
     """Everything the model remembers. `tokens` are exactly those consumed.
@@ -90,6 +97,7 @@ class State:
     """Tokens and trunk rows of the last pass's speculative rows, until `accept`."""
     usable: bool = True
     """False while a pass runs, and for good when it or its round raised: then the state is rebuilt from the tokens."""
+    prepared: Prepared = field(default_factory=Prepared, compare=False, repr=False)
 
     @property
     def length(self) -> int:
@@ -118,8 +126,18 @@ class State:
                 "hidden rows missing for the MTP head"
             )
 
+    def advance(self, commit: int) -> None:
+        """Move every layer's cursor over the `commit` rows that a pass has just committed, its log applied."""
+        for layer in self.layers:
+            if isinstance(layer, KVCache):
+                layer.length += commit
+            else:
+                layer.committed += layer.log_length + commit
+                layer.log_length = 0
+                layer.conv_length += commit
+
     def consume(self, tokens: list[int], hidden: np.ndarray) -> None:
-        """Note tokens whose pass has moved every cursor, and their trunk rows."""
+        """Note tokens whose rows every layer's cursor has passed, and their trunk rows."""
         self.tokens.extend(tokens)
         if self.mtp is not None:
             self.hidden_tail = np.concatenate([self.hidden_tail, hidden])

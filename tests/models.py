@@ -18,9 +18,8 @@ def load(folder: Path, format: str = "bf16", backend=None, context: int = 256) -
     """The checkpoint of `folder` on `backend` (the CPU with one thread when None)."""
     backend = backend or CpuBackend(1)
     config = load_config(folder)
-    return Model(
-        config, load_weights(open_checkpoint(folder, config), config, format, backend.pack), backend, context
-    )
+    weights = load_weights(open_checkpoint(folder, config), config, format, backend.pack)
+    return backend.make_model(config, weights, context)
 
 
 def reference(folder: Path, format: str = "bf16", context: int = 256) -> Model:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from kestrel_engine import numerics
+from kestrel_engine.config import ModelConfig
 from kestrel_engine.cpu import attention, delta, kernels
 from kestrel_engine.cpu.linear import PackedMatrix, matmul, pack_matrix
+from kestrel_engine.model import Model
 from kestrel_engine.state import DeltaLayer, KVCache
-from kestrel_engine.weights import DeltaWeights
+from kestrel_engine.weights import DeltaWeights, Weights
 
 PARALLEL_STATE = 1 << 18
 """Recurrent states with fewer entries, times rows, are not worth waking the threads."""
@@ -30,6 +33,15 @@ class CpuBackend:
 
     def pack(self, matrix: np.ndarray, format: str) -> PackedMatrix:
         return pack_matrix(matrix, format)
+
+    def make_model(self, config: ModelConfig, weights: Weights, context: int) -> Model:
+        return Model(config, weights, self, context)
+
+    def embed(self, tokens: list[int], table: np.ndarray) -> np.ndarray:
+        return numerics.from_bfloat16(table[tokens])
+
+    def concatenate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.concatenate([x, y], axis=1)
 
     def matmul(self, x: np.ndarray, matrix: PackedMatrix) -> np.ndarray:
         return matmul(x, matrix, self.threads)
@@ -54,7 +66,19 @@ class CpuBackend:
         delta.delta_inputs(mixed, beta_a, weights.negative_a, weights.dt_bias, query, key, decay, beta)
         return query, key, decay, beta
 
-    def delta_rows(self, inputs, mixed: np.ndarray, layer: DeltaLayer, commit: int) -> np.ndarray:
+    def delta_rows(
+        self, inputs, mixed: np.ndarray, layer: DeltaLayer, commit: int, slots: np.ndarray | None = None
+    ) -> np.ndarray:
+        if slots is None:
+            return self._delta_rows(inputs, mixed, layer, commit)
+        rows = []
+        for m in range(len(mixed)):
+            row = slice(m, m + 1)
+            rows.append(self._delta_rows(tuple(a[row] for a in inputs), mixed[row], layer, 1))
+            slots[m] = layer.state
+        return np.concatenate(rows)
+
+    def _delta_rows(self, inputs, mixed: np.ndarray, layer: DeltaLayer, commit: int) -> np.ndarray:
         query, key, decay, beta = inputs
         heads, _, width = layer.state.shape
         out = np.empty((len(mixed), heads, width), np.float32)

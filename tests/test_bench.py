@@ -49,8 +49,10 @@ def test_exact_notices_a_rollback_that_forgets_the_log(echo_model, capsys, monke
 
 def test_exact_text_ends_with_a_verdict(tiny_model, capsys):
     status, out, _ = run(capsys, "exact", str(tiny_model), "--quant", "bf16", "--tokens", "4")
-    *rows, verdict = out.splitlines()
+    machine, _, columns, *rows, verdict = out.splitlines()
     assert status == 0 and len(rows) >= 50
+    assert machine.startswith("kestrel-bench exact · tiny · bf16 · ") and "cores" in machine
+    assert columns.split() == ["format", "sampling", "mode", "accepted", "verdict"]
     assert verdict == f"tiny: {len(rows)} of {len(rows)} modes identical to plain decoding, tokens and state"
 
 

@@ -8,13 +8,26 @@ drafts nothing else.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kestrel_engine.bench.command import (
+    Progress,
+    add_all_formats,
+    add_command,
+    frame,
+    header,
+    load_formats,
+    positive,
+    show,
+)
+from kestrel_engine.bench.contestant import new_session
+from kestrel_engine.bench.starts import encode
 from kestrel_engine.events import Event, Round
 from kestrel_engine.loader import LoadedModel
 from kestrel_engine.options import MAX_DRAFT, DraftLength, SamplingOptions
@@ -52,13 +65,6 @@ class Outcome:
     digest: str
     accepted: int
     drafted: int
-
-
-@dataclass(slots=True)
-class Report:
-    format: str
-    modes: list[dict] = field(default_factory=list)
-    differences: list[dict] = field(default_factory=list)
 
 
 def modes(has_mtp: bool) -> list[Mode]:
@@ -149,8 +155,7 @@ def state_digest(session: Session) -> str:
 def run_mode(loaded: LoadedModel, mode: Mode, turn: Turn, standard: Outcome | None) -> Outcome:
     """Answer `turn` from an empty state in `mode`."""
     model = loaded.session.model
-    mtp = loaded.session.drafters.get("mtp")
-    session = Session(model, loaded.tokenizer, mtp.head if mtp else None, mode.rollback, mode.chunk)
+    session = new_session(loaded, mode.rollback, mode.chunk)
     if mode.drafter in ADVERSARIES:
         stream = [*turn.prompt, *standard.ids]
         spoil = ADVERSARIES[mode.drafter]()
@@ -178,7 +183,7 @@ def run_mode(loaded: LoadedModel, mode: Mode, turn: Turn, standard: Outcome | No
 
 def run_format(loaded: LoadedModel, tokens: int) -> Iterator[dict]:
     """One dict per mode: {"mode", "sampling", "identical", "tokens", "accepted", "drafted", "difference"}."""
-    prompt = _prompt(loaded)
+    prompt = encode(loaded, PROMPT)
     for sampling_name, sampling in SAMPLINGS.items():
         turn = Turn(prompt=prompt, sampling=sampling, max_tokens=tokens)
         standard = run_mode(loaded, Mode("plain"), turn, None)
@@ -198,13 +203,6 @@ def run_format(loaded: LoadedModel, tokens: int) -> Iterator[dict]:
             }
 
 
-def _prompt(loaded: LoadedModel) -> list[int]:
-    try:
-        return loaded.tokenizer.encode_chat([{"role": "user", "content": PROMPT}], None)
-    except Exception:  # a model without a usable template still has an arithmetic to check
-        return loaded.tokenizer.encode(PROMPT)
-
-
 def _difference(outcome: Outcome, standard: Outcome) -> str | None:
     if outcome.ids != standard.ids:
         pairs = zip(outcome.ids, standard.ids, strict=False)
@@ -213,3 +211,47 @@ def _difference(outcome: Outcome, standard: Outcome) -> str | None:
         )
         return f"token {place} differs from the plain run"
     return None if outcome.digest == standard.digest else "the state differs from the plain run"
+
+
+# --- the command ------------------------------------------------------------------------------------------
+
+_LINE = "{:6} {:8} {:42} {:>9}  {}"
+
+
+def add_options(commands) -> None:
+    parser = add_command(commands, "exact", "does every mode of decoding give the same bits?", run)
+    add_all_formats(parser)
+    parser.add_argument("--tokens", type=positive, default=48, help="tokens of each answer (48)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Exit status 1 when any mode differs."""
+    as_text, progress = arguments.output == "text", Progress()
+    checked, report = [], {}
+    for loaded in load_formats(arguments, progress):
+        if as_text and not report:
+            columns = _LINE.format("format", "sampling", "mode", "accepted", "verdict")
+            print(f"{header(frame(loaded, 'exact', arguments.quant))}\n\n{columns}", flush=True)
+        report = frame(loaded, "exact", arguments.quant)
+        for row in run_format(loaded, arguments.tokens):
+            checked.append({"format": loaded.format, **row})
+            if as_text:
+                _print_row(checked[-1])
+    identical = sum(row["identical"] for row in checked)
+    report |= {
+        "modes": len(checked),
+        "identical": identical,
+        "differences": [row for row in checked if not row["identical"]],
+    }
+    verdict = f"{identical} of {len(checked)} modes identical to plain decoding, tokens and state"
+    if as_text:
+        print(f"{report['model']}: {verdict}")
+    else:
+        show(report, "json", str)
+    return 0 if identical == len(checked) else 1
+
+
+def _print_row(row: dict) -> None:
+    verdict = "identical" if row["identical"] else f"DIFFERENT: {row['difference']}"
+    hits = f"{row['accepted']}/{row['drafted']}"
+    print(_LINE.format(row["format"], row["sampling"], row["mode"], hits, verdict), flush=True)

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from kestrel_engine.bench.command import (
+    Progress,
+    add_all_formats,
+    add_command,
+    frame,
+    load_formats,
+    positive,
+    show,
+)
+from kestrel_engine.bench.table import table
 from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_engine.loader import LoadedModel
 
@@ -59,4 +70,35 @@ def measure(loaded: LoadedModel, text: str, limit: int) -> Perplexity:
         tokens=scored,
         bits_per_byte=loss / math.log(2) / max(1, scored_bytes),
         perplexity=math.exp(loss / scored),
+    )
+
+
+# --- the command ------------------------------------------------------------------------------------------
+
+
+def add_options(commands) -> None:
+    parser = add_command(commands, "perplexity", "what does a weight format cost in fidelity?", run)
+    add_all_formats(parser)
+    parser.add_argument("--text", required=True, help="UTF-8 text file to score")
+    parser.add_argument("--tokens", type=positive, default=20_000, help="most tokens to score (20000)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    text, report, rows = read_text(arguments.text), {}, []
+    for loaded in load_formats(arguments, Progress()):
+        report = frame(loaded, "perplexity", arguments.quant)
+        rows.append(asdict(measure(loaded, text, arguments.tokens)))
+    show(report | {"results": rows}, arguments.output, _text)
+    return 0
+
+
+def _text(report: dict) -> str:
+    rows = report["results"]
+    costs = [100 * (row["perplexity"] / rows[0]["perplexity"] - 1) for row in rows]
+    return table(
+        ("format", "tokens", "bits per byte", "perplexity", f"% over {rows[0]['format']}"),
+        [
+            (row["format"], row["tokens"], f"{row['bits_per_byte']:.4f}", f"{row['perplexity']:.3f}", cost)
+            for row, cost in zip(rows, costs, strict=True)
+        ],
     )

@@ -1,0 +1,1 @@
+"""Ways of undoing rejected drafts on a hybrid model, ours and the field's, side by side."""

@@ -1,0 +1,248 @@
+"""`kestrel-bench speculate`: what speculation gains, plain against every draft length, in one run.
+
+Every start is answered by all contestants in turn before the next, so that noise hits all alike; the speed-up
+is the ratio within a repeat.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kestrel_engine.bench import plot
+from kestrel_engine.bench.arithmetic import Tally, expected_length, median, median_index, spread
+from kestrel_engine.bench.command import (
+    Progress,
+    add_command,
+    add_one_format,
+    add_plot,
+    add_repeat,
+    draft_lengths,
+    frame,
+    hit_rates,
+    load_model,
+    positive,
+    show,
+)
+from kestrel_engine.bench.contestant import Answered, Contestant
+from kestrel_engine.bench.starts import PROMPTS, TOKENS, Start, starts
+from kestrel_engine.bench.table import rates, table
+from kestrel_engine.loader import LoadedModel
+from kestrel_engine.options import MAX_DRAFT, DraftLength, SamplingOptions
+
+
+@dataclass(slots=True)
+class Log:
+    """All answers of one contestant: answers[repeat][start]."""
+
+    name: str
+    answers: list[list[Answered]] = field(default_factory=list)
+
+    def milliseconds(self, repeat: int) -> float:
+        return sum(answered.decode_ms for answered in self.answers[repeat])
+
+    def tokens(self, repeat: int) -> int:
+        return sum(len(answered.ids) for answered in self.answers[repeat])
+
+    def ms_per_token(self, repeat: int) -> float:
+        return self.milliseconds(repeat) / max(1, self.tokens(repeat))
+
+
+def compete(
+    contestants: dict[str, Contestant],
+    begun: Sequence[Start],
+    tokens: int,
+    repeat: int,
+    sampling: SamplingOptions,
+    progress,
+) -> dict[str, Log]:
+    """Answers by every contestant; the one named "plain" goes first and is what scripts are made of."""
+    logs = {name: Log(name) for name in contestants}
+    warm = contestants["plain"].answer(begun[0].prompt, 8, sampling)
+    for contestant in contestants.values():
+        contestant.answer(begun[0].prompt, 8, sampling, warm.ids)
+    for number in range(repeat):
+        for name, contestant in contestants.items():
+            contestant.restart()
+            logs[name].answers.append([])
+        for start in begun:
+            for name, contestant in contestants.items():
+                progress(f"repeat {number + 1} of {repeat}, {start.name}, {name}")
+                plain_ids = logs["plain"].answers[number][-1].ids if name != "plain" else ()
+                answered = contestant.answer(start.prompt, tokens, sampling, plain_ids)
+                logs[name].answers[number].append(answered)
+    return logs
+
+
+def summarise(log: Log, plain: Log, begun: Sequence[Start]) -> dict:
+    """The contract's object for one contestant. Counts and times are those of the median repeat."""
+    repeats = range(len(log.answers))
+    speeds = [log.ms_per_token(n) for n in repeats]
+    speedups = [plain.ms_per_token(n) / log.ms_per_token(n) for n in repeats]
+    typical, tally = median_index(speeds), Tally()
+    for answered in log.answers[typical]:
+        answered.count(tally)
+    round_ms = log.milliseconds(typical) / max(1, tally.rounds)
+    return {
+        "speculate": log.name,
+        "ms_per_token": median(speeds),
+        "ms_per_token_spread": spread(speeds),
+        "speedup": median(speedups),
+        "speedup_spread": spread(speedups),
+        "identical": all(
+            ours.ids == theirs.ids
+            for n in repeats
+            for ours, theirs in zip(log.answers[n], plain.answers[n], strict=True)
+        ),
+        "tokens": tally.tokens,
+        "rounds": tally.rounds,
+        "accepted": tally.accepted,
+        "drafted": tally.drafted,
+        "accepted_per_round": tally.accepted / max(1, tally.rounds),
+        "accepted_histogram": tally.accepted_histogram,
+        "acceptance_by_position": tally.acceptance_by_position,
+        "expected_length": expected_length(tally.acceptance_by_position),
+        "tokens_per_round": tally.tokens_per_round,
+        "draft_ms": tally.draft_ms,
+        "verify_ms": tally.verify_ms,
+        "replay_ms": tally.replay_ms,
+        "round_ms": round_ms,
+        "round_cost": round_ms / plain.ms_per_token(typical),
+        "starts": [_summarise_start(log, plain, n, start) for n, start in enumerate(begun)],
+    }
+
+
+def _summarise_start(log: Log, plain: Log, place: int, start: Start) -> dict:
+    pairs = [(log.answers[n][place], plain.answers[n][place]) for n in range(len(log.answers))]
+    return {
+        "start": start.name,
+        "tokens": len(pairs[0][0].ids),
+        "ms_per_token": median([ours.decode_ms / max(1, len(ours.ids)) for ours, _ in pairs]),
+        "speedup": median([theirs.decode_ms / ours.decode_ms for ours, theirs in pairs]),
+    }
+
+
+def measure(
+    loaded: LoadedModel,
+    lengths: Sequence[DraftLength],
+    begun: Sequence[Start],
+    arguments: argparse.Namespace,
+    progress: Progress,
+) -> dict:
+    accept: list[float] | None = arguments.accept
+    sampling = SamplingOptions(temperature=arguments.temperature, top_k=arguments.top_k, seed=arguments.seed)
+    contestants = {"plain": Contestant(loaded, 0)}
+    for length in lengths:
+        contestants[str(length)] = Contestant(loaded, length, arguments.drafter, accept)
+    logs = compete(contestants, begun, arguments.tokens, arguments.repeat, sampling, progress)
+    plain = logs.pop("plain")
+    speeds = [plain.ms_per_token(n) for n in range(arguments.repeat)]
+    return {
+        "acceptance": "natural" if accept is None else "scripted",
+        "accept": accept,
+        "drafter": arguments.drafter if accept is None else "scripted",
+        "draft_cost_paid": accept is None or loaded.config.has_mtp,
+        "starts": [start.name for start in begun],
+        "tokens": arguments.tokens,
+        "repeat": arguments.repeat,
+        "plain_ms_per_token": median(speeds),
+        "plain_ms_per_token_spread": spread(speeds),
+        "runs": [summarise(log, plain, begun) for log in logs.values()],
+    }
+
+
+def add_options(commands) -> None:
+    parser = add_command(commands, "speculate", "what does speculation gain, for every draft length?", run)
+    add_one_format(parser)
+    add_repeat(parser, 3)
+    parser.add_argument(
+        "--speculate",
+        type=draft_lengths,
+        default=[*range(1, MAX_DRAFT + 1), "auto"],
+        metavar="K,K..K,auto",
+        help="draft lengths (1..8,auto)",
+    )
+    add_run_options(parser)
+    parser.add_argument("--drafter", choices=("auto", "mtp", "lookup"), default="mtp")
+    parser.add_argument("--temperature", type=float, default=0.0, help="0 is greedy (0)")
+    parser.add_argument("--top-k", type=int, default=0, help="0 is off (0)")
+    parser.add_argument("--seed", type=int, default=1)
+    add_plot(parser)
+
+
+def add_run_options(parser) -> None:
+    """Options that `speculate` and `schemes` share."""
+    parser.add_argument(
+        "--accept",
+        type=hit_rates,
+        metavar="A1,A2",
+        help="scripted conditional hit rates, the last for the rest",
+    )
+    parser.add_argument("--tokens", type=positive, default=TOKENS, help=f"tokens from each start ({TOKENS})")
+    parser.add_argument(
+        "--starts",
+        type=int,
+        choices=range(1, len(PROMPTS) + 1),
+        default=len(PROMPTS),
+        metavar="N",
+        help=f"how many of the {len(PROMPTS)} starts",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Exit status 1 when a draft length changed the text."""
+    progress = Progress()
+    plot.check(arguments.plot)
+    loaded = load_model(arguments, progress)
+    begun = starts(loaded, arguments.starts)
+    report = frame(loaded, "speculate") | measure(loaded, arguments.speculate, begun, arguments, progress)
+    progress.done()
+    show(report, arguments.output, text)
+    plot.draw(arguments.plot, report)
+    return 0 if all(row["identical"] for row in report["runs"]) else 1
+
+
+def acceptance_text(report: dict) -> str:
+    """How the drafts came about; scripted ones are always called so."""
+    if report["acceptance"] == "natural":
+        return "acceptance natural"
+    wanted = ", ".join(f"{rate:g}" for rate in report["accept"])
+    cost = "at the real draft cost" if report["draft_cost_paid"] else "no MTP head: drafts cost nothing"
+    return f"acceptance SCRIPTED: {wanted} ({cost})"
+
+
+def text(report: dict) -> str:
+    low, high = report["plain_ms_per_token_spread"]
+    rows = [
+        (
+            row["speculate"],
+            row["ms_per_token"],
+            row["speedup"],
+            "{:.2f}-{:.2f}".format(*row["speedup_spread"]),
+            row["identical"],
+            str(row["rounds"]),
+            str(row["accepted"]),
+            row["tokens_per_round"],
+            *(row[name] / max(1, row["rounds"]) for name in ("draft_ms", "verify_ms", "replay_ms")),
+            row["round_cost"],
+            rates(row["acceptance_by_position"]),
+            " ".join(map(str, row["accepted_histogram"])),
+        )
+        for row in report["runs"]
+    ]
+    columns = (
+        "k", "ms/token", "x plain", "lowest-highest", "identical", "rounds", "accepted", "tokens/round",
+        "draft ms", "verify ms", "replay ms", "round/plain", "by position", "histogram",
+    )  # fmt: skip
+    slowest = [min(row["starts"], key=lambda start: start["speedup"]) for row in report["runs"]]
+    worst = ", ".join(
+        f"{row['speculate']}: {start['speedup']:.2f} ({start['start']})"
+        for row, start in zip(report["runs"], slowest, strict=True)
+    )
+    return (
+        f"{acceptance_text(report)}; {len(report['starts'])} starts of {report['tokens']} tokens, "
+        f"{report['repeat']} repeats\n"
+        f"plain {report['plain_ms_per_token']:.2f} ms/token ({low:.2f} to {high:.2f})\n\n"
+        f"{table(columns, rows)}\n\nleast gain of any start: {worst}"
+    )

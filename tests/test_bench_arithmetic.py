@@ -1,0 +1,180 @@
+"""The arithmetic of `kestrel-bench` on made-up figures, and its scripted drafts."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+
+import numpy as np
+import pytest
+
+from kestrel_engine.bench import arithmetic, command
+from kestrel_engine.bench.arithmetic import Tally
+from kestrel_engine.bench.contestant import Answered
+from kestrel_engine.bench.phases import Clock, Timed, phases_ms
+from kestrel_engine.bench.scripted import Script
+from kestrel_engine.bench.speculate import Log, summarise
+from kestrel_engine.bench.starts import Start
+from kestrel_engine.bench.table import table
+from kestrel_engine.bench.weightbytes import bytes_of
+from kestrel_engine.events import Round, Token
+
+
+def tally_of(*rounds: tuple[int, int]) -> Tally:
+    """Rounds of (drafted, accepted), each with the model's own token behind."""
+    tally = Tally()
+    for drafted, accepted in rounds:
+        tally.add(accepted + 1, drafted, accepted, accepted < drafted, (1.0, 20.0, 0.5))
+    return tally
+
+
+def test_the_field_reports_log_gives_its_rates():
+    """The histogram that the report prints (30, 7, 8, 3) gives the conditional rates that it names."""
+    tally = tally_of(*[(3, 0)] * 30, *[(3, 1)] * 7, *[(3, 2)] * 8, *[(3, 3)] * 3)
+    assert tally.rounds == 48 and tally.accepted == 32
+    assert tally.accepted_histogram == [30, 7, 8, 3]
+    assert tally.acceptance_by_position == [18 / 48, 11 / 18, 3 / 11]
+    assert tally.tokens_per_round == 80 / 48
+    assert (tally.draft_ms, tally.verify_ms, tally.replay_ms) == (48.0, 960.0, 24.0)
+
+
+def test_e16_reads_as_published():
+    alpha = [0.714, 0.364, 0.500, 0.750]
+    assert arithmetic.chained(alpha) == pytest.approx([0.714, 0.2599, 0.12995, 0.09746], abs=1e-4)
+    assert arithmetic.expected_length(alpha) == pytest.approx(2.20, abs=0.02)
+
+
+def test_rates_and_counts_agree_on_what_a_round_yields():
+    tally = tally_of((3, 3), (3, 1), (3, 0), (3, 2), (3, 2))
+    assert arithmetic.expected_length(tally.acceptance_by_position) == pytest.approx(tally.tokens_per_round)
+
+
+def test_drafts_behind_the_end_of_an_answer_are_not_tested():
+    tally = tally_of((2, 1))
+    tally.add(2, 3, 1, rejected=False)
+    assert tally.acceptance_by_position == [1.0, 0.0]
+    assert tally.accepted_histogram == [0, 2, 0, 0]
+
+
+def test_no_rounds_have_no_rates():
+    empty = Tally()
+    assert empty.accepted_histogram == empty.acceptance_by_position == []
+    assert empty.tokens_per_round == 0.0 and arithmetic.expected_length([]) == 1.0
+
+
+def test_statistics():
+    assert arithmetic.median([5, 1, 9]) == 5.0 and arithmetic.spread([5, 1, 9]) == [1.0, 9.0]
+    assert arithmetic.quartiles(range(1, 10)) == [3.0, 7.0] and arithmetic.quartiles([4]) == [4.0, 4.0]
+    assert [arithmetic.median_index(values) for values in ([3, 9, 5], [7, 2], [1])] == [2, 1, 0]
+    assert arithmetic.slope([(0, 1.0), (10, 2.0), (20, 3.0)]) == pytest.approx(0.1)
+    assert arithmetic.slope([(8, 1.0)]) == 0.0
+
+
+def test_the_bandwidth_share():
+    """800 MB in 25 ms are 32 GB/s, 80 % of 40."""
+    assert arithmetic.bandwidth_share(800_000_000, 25.0, 40.0) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    "wanted", [[0.71, 0.51, 0.36], [0.714, 0.364, 0.5, 0.75], [1.0], [0.0], [0.5, 1.0, 0.0]]
+)
+def test_a_script_keeps_to_its_conditional_rates(wanted):
+    tally, length = Tally(), max(3, len(wanted))
+    script = Script(wanted)
+    for _ in range(700):
+        right = script.right(length)
+        tally.add(right + 1, length, right, right < length)
+    rates = tally.acceptance_by_position
+    tested = [sum(tally.accepted_histogram[place:]) for place in range(length)]
+    for place, rate in enumerate(rates):
+        assert abs(rate - wanted[min(place, len(wanted) - 1)]) * tested[place] <= 0.5 + 1e-9, (place, rates)
+
+
+def test_a_script_is_right_then_wrong_then_free():
+    script = Script([1.0, 0.0])
+    assert script.drafts([7, 8, 9], vocabulary=10) == [7, 9, 0]
+    assert script.drafts([], vocabulary=10) == []
+
+
+def test_a_summary_takes_counts_of_the_median_repeat_and_ratios_within_repeats():
+    def answered(milliseconds: float, accepted: int) -> Answered:
+        tokens = tuple(Token(n, "x", "own", n, 0, None, -1.0) for n in range(accepted + 1))
+        rejected = tuple(range(900, 900 + 3 - accepted))
+        rounds = (Round(0, tokens, 3, accepted, "mtp", rejected, 1.0, 2.0, 0.5, ""),) * 4
+        return Answered((1, 2, 3, 4, 5, 6, 7, 8), milliseconds, rounds, ())
+
+    plain = Log("plain", [[answered(80.0, 0)], [answered(160.0, 0)], [answered(88.0, 0)]])
+    fast = Log("3", [[answered(40.0, 1)], [answered(64.0, 2)], [answered(48.0, 3)]])
+    row = summarise(fast, plain, [Start("story", (1,))])
+    assert row["ms_per_token"] == 6.0 and row["ms_per_token_spread"] == [5.0, 8.0]
+    assert row["speedup"] == 2.0 and row["speedup_spread"] == [pytest.approx(88 / 48), 2.5]
+    assert (row["rounds"], row["accepted"], row["accepted_histogram"]) == (4, 12, [0, 0, 0, 4])
+    assert row["round_ms"] == 12.0 and row["round_cost"] == pytest.approx(12.0 / 11.0)
+    assert (row["draft_ms"], row["verify_ms"], row["replay_ms"]) == (4.0, 8.0, 2.0)
+    assert row["identical"] and row["starts"][0]["speedup"] == 2.0
+
+    fast.answers[1][0] = dataclasses.replace(fast.answers[1][0], ids=(1, 2, 3, 4, 5, 6, 7, 9))
+    assert not summarise(fast, plain, [Start("story", (1,))])["identical"]
+
+
+def test_phases_add_up_and_nested_calls_count_once():
+    class Target:
+        name = "target"
+
+        def outer(self):
+            return self.inner()
+
+        def inner(self):
+            return 3
+
+    clock = Clock()
+    timed = Timed(Target(), clock, lambda name: {"outer": "first"}.get(name, name))
+    sampled = clock.timed("sampling", lambda: timed.inner())
+    assert timed.outer() == timed.inner() == sampled() == 3 and timed.name == "target"
+    assert set(clock.seconds) == {"first", "inner", "sampling"}
+    clock.seconds.clear()
+    clock.seconds.update({"matrix": 0.020, "norms": 0.002})
+    assert phases_ms(clock, 0.030, 2) == pytest.approx({"matrix": 10.0, "norms": 1.0, "python": 4.0})
+
+
+def test_bytes_of_weights():
+    @dataclasses.dataclass
+    class Packed:
+        bytes: int
+
+    @dataclasses.dataclass
+    class Layer:
+        norm: np.ndarray
+        matrix: Packed
+        note: str = "not a weight"
+
+    layer = Layer(np.zeros(8, np.float32), Packed(100))
+    assert bytes_of((layer, layer)) == 2 * (32 + 100)
+
+
+def test_a_table():
+    assert (
+        table(("k", "ms"), [("1", 2.5), ("auto", True), ("x", False)])
+        == "k       ms\n1     2.50\nauto   yes\nx       NO"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "lengths"),
+    [("3", [3]), ("1..3,auto", [1, 2, 3, "auto"]), ("auto,2,2", ["auto", 2]), ("8", [8])],
+)
+def test_draft_lengths(text, lengths):
+    assert command.draft_lengths(text) == lengths
+
+
+@pytest.mark.parametrize("text", ["0", "9", "1..9", "", "x", "3..1", "-1", "1.."])
+def test_bad_draft_lengths(text):
+    with pytest.raises(argparse.ArgumentTypeError):
+        command.draft_lengths(text)
+
+
+@pytest.mark.parametrize("text", ["1.5", "-0.1", "many", "0.5,,0.5", "nan"])
+def test_bad_hit_rates(text):
+    with pytest.raises(argparse.ArgumentTypeError):
+        command.hit_rates(text)
+    assert command.hit_rates("0.71,0,1") == [0.71, 0.0, 1.0]

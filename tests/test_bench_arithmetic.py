@@ -13,7 +13,7 @@ from kestrel_engine.bench.arithmetic import Tally
 from kestrel_engine.bench.contestant import Answered
 from kestrel_engine.bench.phases import Clock, Timed, phases_ms
 from kestrel_engine.bench.scripted import Script
-from kestrel_engine.bench.speculate import Log, summarise
+from kestrel_engine.bench.speculate import Log, auto_of_best, summarise
 from kestrel_engine.bench.starts import Start
 from kestrel_engine.bench.table import table
 from kestrel_engine.bench.weightbytes import bytes_of
@@ -115,6 +115,13 @@ def test_a_summary_takes_counts_of_the_median_repeat_and_ratios_within_repeats()
 
     fast.answers[1][0] = dataclasses.replace(fast.answers[1][0], ids=(1, 2, 3, 4, 5, 6, 7, 9))
     assert not summarise(fast, plain, [Start("story", (1,))])["identical"]
+
+
+def test_auto_against_the_best_fixed_length():
+    rows = [{"speculate": name, "speedup": value} for name, value in (("1", 1.2), ("3", 1.6), ("auto", 1.52))]
+    assert auto_of_best(rows) == pytest.approx(0.95) and auto_of_best(rows[:2]) is None
+    slow = [{"speculate": "3", "speedup": 0.7}, {"speculate": "auto", "speedup": 0.98}]
+    assert auto_of_best(slow) == pytest.approx(0.98)  # plain is the best there
 
 
 def test_phases_add_up_and_nested_calls_count_once():

@@ -84,7 +84,7 @@ def timed_prefill(model: Model, tokens: int, chunk: int) -> float:
 
 
 def measure_contexts(loaded: LoadedModel, lengths: list[int], fill: str, repeat: int, progress) -> list[dict]:
-    """Milliseconds of a pass at each context length, the lengths in turn; and the memory their states take."""
+    """Milliseconds of a pass at each context length, one row and four in turn; and the memory its state takes."""
     model, found = loaded.session.model, []
     state = None
     for length in lengths:

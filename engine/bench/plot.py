@@ -43,7 +43,7 @@ def draw(path: str | None, report: dict) -> None:
 
 
 def _bars(axes, names: list[str], values: list[float], label: str, line: float, line_label: str) -> None:
-    axes.bar(names, values, color=BLUE)
+    axes.bar_label(axes.bar(names, values, color=BLUE), fmt="%.3g", fontsize=7)
     axes.axhline(line, color=ORANGE, linewidth=1.2, label=line_label)
     axes.set_ylabel(label)
     axes.legend(fontsize=8)
@@ -97,7 +97,8 @@ def _decode(figure, report: dict) -> None:
 def _compare(figure, report: dict) -> None:
     axes = figure.subplots()
     names = [f"{row['engine']}\n{row['format']}" for row in report["runs"]]
-    axes.bar(names, [row["ms_per_token"] for row in report["runs"]], color=BLUE)
+    bars = axes.bar(names, [row["ms_per_token"] for row in report["runs"]], color=BLUE)
+    axes.bar_label(bars, fmt="%.3g", fontsize=7)
     axes.set_ylabel("ms a token")
 
 

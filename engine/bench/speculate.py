@@ -123,6 +123,16 @@ def _summarise_start(log: Log, plain: Log, place: int, start: Start) -> dict:
     }
 
 
+def auto_of_best(rows: Sequence[dict]) -> float | None:
+    """Speed of the governor against the best fixed draft length or plain decoding; None without `auto`."""
+    auto = [row["speedup"] for row in rows if row["speculate"] == "auto"]
+    return (
+        auto[0] / max([1.0, *(row["speedup"] for row in rows if row["speculate"] != "auto")])
+        if auto
+        else None
+    )
+
+
 def measure(
     loaded: LoadedModel,
     lengths: Sequence[DraftLength],
@@ -138,6 +148,7 @@ def measure(
     logs = compete(contestants, begun, arguments.tokens, arguments.repeat, sampling, progress)
     plain = logs.pop("plain")
     speeds = [plain.ms_per_token(n) for n in range(arguments.repeat)]
+    rows = [summarise(log, plain, begun) for log in logs.values()]
     return {
         "acceptance": "natural" if accept is None else "scripted",
         "accept": accept,
@@ -148,7 +159,8 @@ def measure(
         "repeat": arguments.repeat,
         "plain_ms_per_token": median(speeds),
         "plain_ms_per_token_spread": spread(speeds),
-        "runs": [summarise(log, plain, begun) for log in logs.values()],
+        "auto_of_best": auto_of_best(rows),
+        "runs": rows,
     }
 
 
@@ -240,9 +252,14 @@ def text(report: dict) -> str:
         f"{row['speculate']}: {start['speedup']:.2f} ({start['start']})"
         for row, start in zip(report["runs"], slowest, strict=True)
     )
+    best = (
+        ""
+        if report["auto_of_best"] is None
+        else (f"\nauto has {report['auto_of_best']:.2f} of the speed of the best fixed length or plain")
+    )
     return (
         f"{acceptance_text(report)}; {len(report['starts'])} starts of {report['tokens']} tokens, "
         f"{report['repeat']} repeats\n"
         f"plain {report['plain_ms_per_token']:.2f} ms/token ({low:.2f} to {high:.2f})\n\n"
-        f"{table(columns, rows)}\n\nleast gain of any start: {worst}"
+        f"{table(columns, rows)}\n\nleast gain of any start: {worst}{best}"
     )

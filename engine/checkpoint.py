@@ -63,6 +63,11 @@ class Checkpoint:
         return exact_float32(self.tensor(name))
 
     @property
+    def files(self) -> list[Path]:
+        """The files that hold the tensors, in the order of their names."""
+        return sorted({file.path for file, _ in self._places.values()})
+
+    @property
     def byte_count(self) -> int:
         """Size of all tensors as stored."""
         return sum(entry.end - entry.begin for entry in map(self._entry, self.names))

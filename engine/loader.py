@@ -13,7 +13,7 @@ from kestrel_engine.checkpoint import open_checkpoint
 from kestrel_engine.config import FULL, ModelConfig, load_config, load_generation_config
 from kestrel_engine.drafter import make_draft_head
 from kestrel_engine.errors import KestrelError, UsageError
-from kestrel_engine.events import Event, Loading
+from kestrel_engine.events import Event, Loading, Notice
 from kestrel_engine.options import EngineOptions, SamplingOptions
 from kestrel_engine.session import Session
 from kestrel_engine.tokenizer import Tokenizer
@@ -128,11 +128,13 @@ def load(options: EngineOptions, emit: Callable[[Event], None]) -> LoadedModel:
     backend = _cpu_backend(options.threads, emit)
 
     # After the kernels: these import numba.
+    from kestrel_engine.packed_cache import open_cache
     from kestrel_engine.weights import load_weights
 
-    weights = load_weights(
-        checkpoint, config, format, backend.pack, _progress(f"packing weights as {format}", emit)
-    )
+    emit(Loading("reading the weights"))
+    cache = open_cache(checkpoint.files, backend, format, lambda message: emit(Notice(message)))
+    stage = "mapping packed weights" if cache.filled else f"packing weights as {format}"
+    weights = load_weights(checkpoint, config, format, backend.pack, _progress(stage, emit), cache)
     model = backend.make_model(config, weights, context)
     head = make_draft_head(model, options.draft_vocab, tokenizer.special_ids) if config.has_mtp else None
     session = Session(model, tokenizer, head, options.rollback, options.prefill_chunk)

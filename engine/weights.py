@@ -16,6 +16,7 @@ from kestrel_engine import numerics
 from kestrel_engine.checkpoint import Checkpoint
 from kestrel_engine.config import FULL, ModelConfig
 from kestrel_engine.errors import UsageError
+from kestrel_engine.packed_cache import PackedCache
 
 Matrix = Any
 """A packed matrix: whatever the backend's `pack` returns."""
@@ -92,8 +93,16 @@ def _all_finite(bits: np.ndarray) -> bool:
 class _Loader:
     """Reads tensors of one checkpoint and counts them for the progress display."""
 
-    def __init__(self, checkpoint: Checkpoint, format: str, pack: Pack, progress: Callable[[float], None]):
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        format: str,
+        pack: Pack,
+        progress: Callable[[float], None],
+        cache: PackedCache,
+    ):
         self.checkpoint, self.format, self.pack, self.progress = checkpoint, format, pack, progress
+        self.cache = cache
         self.loaded = 0
 
     def _step(self) -> None:
@@ -117,7 +126,7 @@ class _Loader:
             bits = self.checkpoint.tensor(name)
         else:
             bits = numerics.to_bfloat16(self.checkpoint.float32(name))
-        self._require(_all_finite(bits), name)
+        self._require(self.cache.filled or _all_finite(bits), name)
         return bits
 
     def _require(self, finite: bool, name: str) -> None:
@@ -128,7 +137,18 @@ class _Loader:
 
     def matrix(self, *names: str, format: str | None = None) -> Matrix:
         """The named matrices one below the other, packed."""
-        return self.pack(np.concatenate([self.bits(name) for name in names]), format or self.format)
+        return self.packed(
+            names, lambda: np.concatenate([self.bits(name) for name in names]), format or self.format
+        )
+
+    def packed(self, names: tuple[str, ...], bits: Callable[[], np.ndarray], format: str) -> Matrix:
+        """`bits()` of the tensors `names` together, packed now or in an earlier start."""
+        key = " ".join((format, *names))
+        packed = self.cache.get(key)
+        if packed is None:
+            packed = self.pack(bits(), format)
+            self.cache.add(key, packed)
+        return packed
 
     def feed_forward(self, prefix: str) -> FeedForward:
         return FeedForward(
@@ -178,24 +198,36 @@ def load_weights(
     format: str,
     pack: Pack,
     progress: Callable[[float], None] = lambda fraction: None,
+    cache: PackedCache | None = None,
 ) -> Weights:
-    """Read and pack every tensor. `progress` is told the fraction done, 0..1.
+    """Read and pack every tensor, or take it from `cache`. `progress` is told the fraction done, 0..1.
 
     Raises UsageError, one line naming the tensor, for a weight that is no finite number.
     """
-    loader = _Loader(checkpoint, format, pack, progress)
+    cache = cache or PackedCache()
+    try:
+        weights = _load(_Loader(checkpoint, format, pack, progress, cache), config)
+    except BaseException:
+        cache.abandon()
+        raise
+    cache.finish()
+    return weights
+
+
+def _load(loader: _Loader, config: ModelConfig) -> Weights:
     layers = tuple(
         loader.attention(f"layers.{n}.") if kind == FULL else loader.delta(f"layers.{n}.")
         for n, kind in enumerate(config.layer_types)
     )
     embedding = np.ascontiguousarray(loader.bits("embed_tokens.weight"))
-    output = embedding if config.tie_word_embeddings else loader.bits("lm_head.weight")
+    output = "embed_tokens.weight" if config.tie_word_embeddings else "lm_head.weight"
+    output_bits = embedding if config.tie_word_embeddings else loader.bits(output)
     return Weights(
-        format=format,
+        format=loader.format,
         embedding=embedding,
         layers=layers,
         norm=loader.shifted("norm.weight"),
-        output=pack(output, format),
-        output_bits=output,
+        output=loader.packed((output,), lambda: output_bits, loader.format),
+        output_bits=output_bits,
         mtp=loader.mtp() if config.has_mtp else None,
     )

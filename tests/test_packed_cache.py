@@ -1,0 +1,391 @@
+"""Packed weights on disk: written whole, mapped with the same bits, and never served stale or damaged."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import checkpoints
+import numpy as np
+import pytest
+from engines import Running, ids_of
+
+from kestrel_engine import packed_cache, packed_file
+from kestrel_engine.checkpoint import open_checkpoint
+from kestrel_engine.config import load_config
+from kestrel_engine.cpu.backend import CpuBackend
+from kestrel_engine.errors import UsageError
+from kestrel_engine.events import Loading, Notice, Submit
+from kestrel_engine.packed_cache import PackedCache, open_cache
+from kestrel_engine.weights import Weights, load_weights
+
+FORMATS = ("bf16", "q8", "q4")
+
+
+class Place:
+    """A checkpoint, a cache folder, and what was told while loading."""
+
+    def __init__(self, folder: Path, cache: Path):
+        self.folder, self.cache = folder, cache
+        self.notes: list[str] = []
+        self.packed = 0
+
+    def load(self, format: str = "q8", backend=None) -> Weights:
+        backend = backend or CpuBackend(1)
+        self.notes, self.packed = [], 0
+        config = load_config(self.folder)
+        checkpoint = open_checkpoint(self.folder, config)
+        cache = open_cache(checkpoint.files, backend, format, self.notes.append)
+
+        def pack(matrix: np.ndarray, format: str):
+            self.packed += 1
+            return backend.pack(matrix, format)
+
+        return load_weights(checkpoint, config, format, pack, cache=cache)
+
+    @property
+    def files(self) -> list[Path]:
+        return sorted(self.cache.glob("*.weights"))
+
+    def assert_clean(self) -> None:
+        assert not list(self.cache.rglob("*.tmp"))
+        assert all("\n" not in note and ": " in note for note in self.notes)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch) -> Place:
+    monkeypatch.setattr(packed_cache, "SMALLEST_CHECKPOINT", 0)
+    monkeypatch.setattr(packed_cache, "cache_folder", lambda: tmp_path / "cache" / "packed")
+    # A checkpoint written by the test itself counts as settled, unless the test says otherwise.
+    monkeypatch.setattr(packed_cache, "SETTLED_NANOSECONDS", 0)
+    folder = checkpoints.write_checkpoint(tmp_path / "model")
+    return Place(folder, tmp_path / "cache" / "packed")
+
+
+def arrays_of(value) -> list[np.ndarray]:
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, tuple):
+        return [array for each in value for array in arrays_of(each)]
+    if dataclasses.is_dataclass(value):
+        return [array for each in dataclasses.fields(value) for array in arrays_of(getattr(value, each.name))]
+    return []
+
+
+def assert_same_weights(left: Weights, right: Weights) -> None:
+    for ours, theirs in zip(arrays_of(left), arrays_of(right), strict=True):
+        assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+        assert ours.tobytes() == theirs.tobytes()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_second_load_packs_nothing_and_has_the_same_bits(place, format):
+    first = place.load(format)
+    assert place.packed > 5 and len(place.files) == 1
+    second = place.load(format)
+    assert place.packed == 0 and place.notes == []
+    assert_same_weights(first, second)
+    assert all(array.ctypes.data % 64 == 0 for array in arrays_of(second.output) if array.size)
+    place.assert_clean()
+
+
+def test_formats_do_not_mix(place):
+    weights = {format: place.load(format) for format in FORMATS}
+    assert len(place.files) == 3
+    for format in FORMATS:
+        assert_same_weights(place.load(format), weights[format])
+        assert place.packed == 0
+
+
+def change_a_weight(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[-7] ^= 1
+    path.write_bytes(data)
+
+
+def change_it_unseen(path: Path) -> None:
+    """The same size and time of modification."""
+    status = path.stat()
+    change_a_weight(path)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def replace_it(path: Path) -> None:
+    other = path.with_suffix(".new")
+    shutil.copy2(path, other)
+    change_it_unseen(other)
+    os.replace(other, path)
+
+
+@pytest.mark.parametrize("change", [change_a_weight, change_it_unseen, replace_it])
+def test_a_changed_weight_file_is_packed_again(place, change: Callable[[Path], None]):
+    place.load()
+    change(place.folder / "model.safetensors")
+    changed = place.load()
+    assert place.packed > 5
+    monkey = PackedCache()
+    config = load_config(place.folder)
+    checkpoint = open_checkpoint(place.folder, config)
+    assert_same_weights(changed, load_weights(checkpoint, config, "q8", CpuBackend(1).pack, cache=monkey))
+
+
+def test_a_file_changed_a_moment_ago_is_not_trusted_to_its_time_stamp(place, monkeypatch):
+    monkeypatch.setattr(packed_cache, "SETTLED_NANOSECONDS", 10**15)
+    place.load()
+    assert not list(place.cache.rglob("*.json"))
+    monkeypatch.setattr(packed_cache, "SETTLED_NANOSECONDS", 0)
+    place.load()
+    assert place.packed == 0 and list(place.cache.rglob("*.json"))
+
+
+def test_a_copy_of_the_model_shares_the_file(place, tmp_path):
+    place.load()
+    copy = Place(shutil.copytree(place.folder, tmp_path / "copy"), place.cache)
+    copy.load()
+    assert copy.packed == 0 and len(place.files) == 1
+
+
+def test_the_bytes_are_hashed_once(place, monkeypatch):
+    place.load()
+    monkeypatch.setattr(packed_cache.hashlib, "file_digest", None)
+    place.load()
+    assert place.packed == 0
+
+
+def test_a_damaged_memory_of_the_hash_is_ignored(place):
+    place.load()
+    (memo,) = place.cache.rglob("*.json")
+    for text in (
+        "",
+        "[]",
+        "{}",
+        '{"status": null, "sha256": 3}',
+        memo.read_text().replace('"sha256": "', '"x": "'),
+    ):
+        memo.write_text(text)
+        place.load()
+        assert place.packed == 0
+
+
+def test_another_layout_is_another_file(place, monkeypatch):
+    place.load()
+
+    class OtherBackend(CpuBackend):
+        def pack(self, matrix, format):
+            return super().pack(matrix[::-1], format)
+
+    place.load(backend=OtherBackend(1))
+    assert place.packed > 5 and len(place.files) == 2
+
+
+def truncate(data: bytes) -> bytes:
+    return data[:-1]
+
+
+def flip(where: float) -> Callable[[bytes], bytes]:
+    def damage(data: bytes) -> bytes:
+        data = bytearray(data)
+        data[int(where * (len(data) - 1))] ^= 16
+        return bytes(data)
+
+    return damage
+
+
+def zero_page(data: bytes) -> bytes:
+    return data[:4096] + bytes(4096) + data[8192:]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        truncate,
+        flip(0.0),
+        flip(0.3),
+        flip(0.7),
+        flip(1.0),
+        zero_page,
+        lambda data: b"",
+        lambda data: data[: len(data) // 2],
+        lambda data: data + b"x",
+        lambda data: b"kestrel packed 1" * 9,
+        lambda data: data[:-40] + (2**63).to_bytes(8, "little") + data[-32:],
+    ],
+)
+def test_a_damaged_file_is_rebuilt_with_a_notice(place, damage):
+    first = place.load()
+    (path,) = place.files
+    whole = path.read_bytes()
+    path.unlink()
+    path.write_bytes(damage(whole))
+    assert_same_weights(place.load(), first)
+    assert place.packed > 5 and len(place.notes) == 1 and "damaged" in place.notes[0]
+    assert path.read_bytes() == whole
+    place.load()
+    assert place.packed == 0 and place.notes == []
+    place.assert_clean()
+
+
+def test_a_file_of_another_key_is_not_taken(place):
+    place.load()
+    (path,) = place.files
+    change_a_weight(place.folder / "model.safetensors")
+    place.load()
+    (other,) = set(place.files) - {path}
+    shutil.copy(path, other)
+    place.load()
+    assert place.packed > 5 and "damaged" in place.notes[0]
+
+
+def test_a_folder_that_cannot_be_written(place):
+    place.cache.parent.mkdir()
+    place.cache.write_text("a file where the folder should be")
+    place.load()
+    place.load()
+    assert place.packed > 5 and len(place.notes) == 1 and "cannot be kept" in place.notes[0]
+    assert all(": " in note for note in place.notes)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder(place):
+    place.cache.mkdir(parents=True)
+    place.cache.chmod(0o500)
+    place.load()
+    assert "cannot be kept" in place.notes[0]
+
+
+def test_a_nearly_full_disk_is_not_filled(place, monkeypatch):
+    usage = shutil.disk_usage("/")._replace(free=1000)
+    monkeypatch.setattr(packed_cache.shutil, "disk_usage", lambda path: usage)
+    place.load()
+    assert place.packed > 5 and not place.files and len(place.notes) == 1 and "full" in place.notes[0]
+    place.assert_clean()
+
+
+@pytest.mark.parametrize("after", [0, 3, 10])
+def test_a_disk_that_fills_up_while_writing(place, monkeypatch, after):
+    original, calls = packed_file.PackedWriter._append, []
+
+    def append(writer, array):
+        calls.append(array)
+        if len(calls) > after:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return original(writer, array)
+
+    monkeypatch.setattr(packed_file.PackedWriter, "_append", append)
+    place.load()
+    assert place.packed > 5 and not place.files
+    assert len(place.notes) == 1 and "No space left" in place.notes[0]
+    place.assert_clean()
+
+
+def test_a_failing_last_step(place, monkeypatch):
+    def fails(descriptor):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(packed_file.os, "fsync", fails)
+    place.load()
+    assert not place.files and len(place.notes) == 1
+    place.assert_clean()
+
+
+def test_weights_that_are_refused_leave_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(packed_cache, "SMALLEST_CHECKPOINT", 0)
+    monkeypatch.setattr(packed_cache, "cache_folder", lambda: tmp_path / "packed")
+
+    def edit(tensors):
+        key = next(key for key in tensors if key.endswith("layers.3.mlp.down_proj.weight"))
+        tensors[key] = tensors[key].copy()
+        tensors[key].reshape(-1)[-1] = checkpoints.to_bfloat16(np.float32([np.nan]))[0]
+
+    place = Place(checkpoints.write_checkpoint(tmp_path / "model", edit_tensors=edit), tmp_path / "packed")
+    for _ in range(2):
+        with pytest.raises(UsageError, match="down_proj"):
+            place.load()
+        assert not place.files
+    place.assert_clean()
+
+
+def test_a_checkpoint_changed_while_it_is_packed_is_not_kept(place, monkeypatch):
+    original, done = packed_file.PackedWriter.add, []
+
+    def add(writer, name, matrix):
+        if not done:
+            done.append(change_a_weight(place.folder / "model.safetensors"))
+        original(writer, name, matrix)
+
+    monkeypatch.setattr(packed_file.PackedWriter, "add", add)
+    place.load()
+    assert done and not place.files
+    place.assert_clean()
+
+
+def test_two_at_once(place):
+    """Both find nothing and write; the second replaces the first's file by the same bytes."""
+    config = load_config(place.folder)
+    checkpoint = open_checkpoint(place.folder, config)
+    backend = CpuBackend(1)
+    caches = [open_cache(checkpoint.files, backend, "q8", place.notes.append) for _ in range(2)]
+    weights = [load_weights(checkpoint, config, "q8", backend.pack, cache=cache) for cache in caches]
+    assert_same_weights(*weights)
+    assert len(place.files) == 1 and not place.notes
+    place.assert_clean()
+    assert_same_weights(place.load(), weights[0])
+    assert place.packed == 0
+
+
+def test_a_mapped_file_outlives_its_removal(place):
+    first = place.load()
+    second = place.load()
+    shutil.rmtree(place.cache)
+    assert_same_weights(first, second)
+
+
+def test_small_models_are_not_kept(place, monkeypatch):
+    monkeypatch.setattr(packed_cache, "SMALLEST_CHECKPOINT", 64 << 20)
+    place.load()
+    assert not place.cache.exists()
+
+
+def test_pruning_removes_the_longest_unused(place, monkeypatch):
+    for format in FORMATS:
+        place.load(format)
+    sizes = {path: path.stat().st_size for path in place.files}
+    by_format = {path.name.split("-")[0]: path for path in place.files}
+    for age, format in enumerate(("q4", "bf16", "q8")):
+        os.utime(by_format[format], (1e9 - age, 1e9 - age))
+    place.load("q8")  # used: now the newest
+    left = place.cache / "old.tmp"
+    left.write_text("x")
+    os.utime(left, (1e9, 1e9))
+    running = place.cache / "running.tmp"
+    running.write_text("x")
+    monkeypatch.setattr(packed_cache, "SIZE_LIMIT", sizes[by_format["q8"]] + sizes[by_format["q4"]])
+    packed_cache.prune(place.cache, keep=by_format["q4"])
+    assert place.files == sorted([by_format["q8"], by_format["q4"]])
+    assert not left.exists() and running.exists()
+    monkeypatch.setattr(packed_cache, "SIZE_LIMIT", 0)
+    packed_cache.prune(place.cache, keep=by_format["q4"])
+    assert place.files == [by_format["q4"]], "the one in use stays whatever its size"
+
+
+def test_an_engine_answers_the_same_from_the_mapped_file(place):
+    answers = []
+    for stage in ("packing weights as q8", "mapping packed weights"):
+        with Running(place.folder, quant="q8") as running:
+            stages = {event.stage for event in running.loading if isinstance(event, Loading)}
+            assert stage in stages and not any(isinstance(event, Notice) for event in running.loading)
+            answers.append(ids_of(running.ask(Submit(raw="hello there", max_tokens=12))))
+    assert answers[0] == answers[1] and len(answers[0]) > 3
+
+
+def test_a_notice_reaches_the_user(place):
+    place.cache.parent.mkdir()
+    place.cache.write_text("")
+    with Running(place.folder, quant="q8") as running:
+        notices = [event.message for event in running.loading if isinstance(event, Notice)]
+        assert len(notices) == 1 and "cannot be kept" in notices[0]
+        assert len(ids_of(running.ask(Submit(raw="hello", max_tokens=3)))) == 3

@@ -26,6 +26,11 @@ def reference(folder: Path, format: str = "bf16", context: int = 256) -> Model:
     return load(folder, format, ReferenceBackend(), context)
 
 
+def stepwise(model: Model) -> Model:
+    """The same model with its passes run operation by operation, so that a fault can be planted between them."""
+    return Model(model.config, model.weights, model.backend, model.context)
+
+
 def random_tokens(model: Model, count: int, seed: int = 0) -> list[int]:
     return [int(t) for t in np.random.default_rng(seed).integers(0, model.config.vocab_size, count)]
 

@@ -203,7 +203,7 @@ def swap_the_halves(monkeypatch) -> None:
 )
 def test_a_head_that_is_fed_wrong_is_noticed(cycle_folders, monkeypatch, reads, damage, first, second):
     """Acceptance collapses from all to nothing, at the first draft or at the second; the text does not change."""
-    model = models.load(cycle_folders[reads])
+    model = models.stepwise(models.load(cycle_folders[reads]))
     damage(monkeypatch)
     found = acceptance(model)
     assert found[0] == pytest.approx(first, abs=0.1)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kestrel_engine import numerics
 from kestrel_engine.cpu import backend as cpu_backend
-from kestrel_engine.cpu import linear
+from kestrel_engine.cpu import linear, program
 from kestrel_engine.cpu.backend import CpuBackend
 from kestrel_engine.options import MAX_DRAFT
 from kestrel_engine.reference import ReferenceBackend
@@ -29,7 +29,7 @@ F = np.float32
 def poisoned_buffers():
     """Output and scratch start as NaN, so that an element left unwritten or read too early shows."""
     with pytest.MonkeyPatch.context() as patch:
-        poison_numpy_empty(patch, cpu_backend, linear)
+        poison_numpy_empty(patch, cpu_backend, program, linear)
         yield
 
 
@@ -40,14 +40,8 @@ def backend(request, monkeypatch) -> CpuBackend:
 
 
 def parallel_everywhere(monkeypatch, threads: int) -> CpuBackend:
-    for module, name in (
-        (linear, "PARALLEL_PRODUCTS"),
-        (cpu_backend, "PARALLEL_STATE"),
-        (cpu_backend, "PARALLEL_KEYS"),
-    ):
-        monkeypatch.setattr(module, name, 0)
+    monkeypatch.setattr(program, "PARALLEL_BYTES", 0)
     backend = CpuBackend(threads)
-    backend.activate()
     poison_heap()
     return backend
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kestrel_engine import state as state_module
 from kestrel_engine.cpu import backend as cpu_backend
-from kestrel_engine.cpu import linear
+from kestrel_engine.cpu import linear, program
 from kestrel_engine.cpu.backend import CpuBackend
 from kestrel_engine.model import Model
 from kestrel_engine.options import MAX_DRAFT
@@ -48,7 +48,7 @@ SHAPES = {
 def poisoned_buffers():
     """Cache rows beyond the cursors and buffers not yet written are NaN."""
     with pytest.MonkeyPatch.context() as patch:
-        poison_numpy_empty(patch, state_module, cpu_backend, linear)
+        poison_numpy_empty(patch, state_module, cpu_backend, program, linear)
         yield
 
 
@@ -121,15 +121,9 @@ def differences_after_a_step(model: Model, state: State, plain: State) -> list[s
 @pytest.mark.parametrize("format", FORMATS)
 def test_cpu_has_the_bits_of_the_reference(folder, format, monkeypatch):
     """Prefill, a verify pass with a partial accept, the replay, the MTP row and its chain; 1 and 2 threads."""
-    for module, name in (
-        (linear, "PARALLEL_PRODUCTS"),
-        (cpu_backend, "PARALLEL_STATE"),
-        (cpu_backend, "PARALLEL_KEYS"),
-    ):
-        monkeypatch.setattr(module, name, 0)
+    monkeypatch.setattr(program, "PARALLEL_BYTES", 0)
     loaded = [models.reference(folder, format)]
     loaded += [models.load(folder, format, CpuBackend(threads)) for threads in (1, 2)]
-    loaded[-1].backend.activate()
     traces = [list(trace(model)) for model in loaded]
     for other in traces[1:]:
         for (name, expected), (_, ours) in zip(traces[0], other, strict=True):
@@ -312,6 +306,12 @@ def test_snapshot_of_an_empty_state(small_model):
 # --- what would break it ----------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def stepwise_model(small_model) -> Model:
+    """Operation by operation, each looking at its own layer's cursor and at the log when it is run."""
+    return models.stepwise(small_model)
+
+
 def differences_after_a_round(model: Model, tamper=lambda state: None) -> list[str]:
     """Draft, verify 5 drafts, accept 2, `tamper`, and take one more token: what differs from the plain run."""
     tokens = models.random_tokens(model, 16)
@@ -349,14 +349,15 @@ BROKEN_REPLAYS = {
 }
 
 
-def test_a_round_done_right(small_model):
+def test_a_round_done_right(small_model, stepwise_model):
     assert differences_after_a_round(small_model) == []
+    assert differences_after_a_round(stepwise_model) == []
 
 
 @pytest.mark.parametrize("broken", BROKEN_REPLAYS.values(), ids=BROKEN_REPLAYS.keys())
-def test_a_broken_replay_is_noticed(small_model, monkeypatch, broken):
-    break_replay(monkeypatch, small_model, broken)
-    found = differences_after_a_round(small_model)
+def test_a_broken_replay_is_noticed(stepwise_model, monkeypatch, broken):
+    break_replay(monkeypatch, stepwise_model, broken)
+    found = differences_after_a_round(stepwise_model)
     assert "hidden" in found and "layer 0 state" in found
 
 
@@ -380,19 +381,19 @@ CURSORS_LEFT += [(rejected_records_kept, "layer 0 state")]
 
 
 @pytest.mark.parametrize("tamper, noticed", CURSORS_LEFT)
-def test_a_cursor_not_rolled_back_is_noticed(small_model, monkeypatch, tamper, noticed):
+def test_a_cursor_not_rolled_back_is_noticed(stepwise_model, monkeypatch, tamper, noticed):
     """By the invariants, and by the bits where those are silenced."""
     with pytest.raises(AssertionError):
-        differences_after_a_round(small_model, tamper)
+        differences_after_a_round(stepwise_model, tamper)
     monkeypatch.setattr(State, "check", lambda state: None)
-    found = differences_after_a_round(small_model, tamper)
+    found = differences_after_a_round(stepwise_model, tamper)
     assert noticed in found and "hidden" in found and "mtp" in found
 
 
-def test_keys_of_the_draft_chain_kept_are_noticed(small_model):
+def test_keys_of_the_draft_chain_kept_are_noticed(stepwise_model):
     """The head's cursor left behind the keys that its own outputs made, instead of the trunk's rows."""
 
     def tamper(state: State) -> None:
         state.mtp.length += 2
 
-    assert differences_after_a_round(small_model, tamper)[0] == "mtp"
+    assert differences_after_a_round(stepwise_model, tamper)[0] == "mtp"

@@ -1,22 +1,28 @@
-"""The CPU backend: numba kernels behind the operations that `model.py` asks for."""
+"""The CPU backend: the operations of `kestrel_engine.backend.Backend` as numba kernels.
+
+An operation runs at once, or is added to the program that is being recorded (`recording`): `CpuModel` records
+a pass of `Model` in this way, so the order of the operations is stated there alone.
+"""
 
 from __future__ import annotations
 
-import numba
+import contextlib
+from collections.abc import Iterator
+
 import numpy as np
 
-from kestrel_engine import numerics
 from kestrel_engine.config import ModelConfig
-from kestrel_engine.cpu import attention, delta, kernels
-from kestrel_engine.cpu.linear import PackedMatrix, matmul, pack_matrix
+from kestrel_engine.cpu import attention, choice, delta, kernels, linear
+from kestrel_engine.cpu.linear import PackedMatrix, pack_matrix
+from kestrel_engine.cpu.program import Program
 from kestrel_engine.model import Model
+from kestrel_engine.numerics import BLOCK, SEGMENT
 from kestrel_engine.state import DeltaLayer, KVCache
 from kestrel_engine.weights import DeltaWeights, Weights
 
-PARALLEL_STATE = 1 << 18
-"""Recurrent states with fewer entries, times rows, are not worth waking the threads."""
-PARALLEL_KEYS = 1 << 20
-"""Nor are attention reads of fewer key entries."""
+TILE_GRAIN_BYTES = 1 << 14
+"""Least weight bytes that a thread takes at a time."""
+MATMULS = {"bf16": linear.bfloat16_matmul, "q8": linear.q8_matmul, "q4": linear.q4_matmul}
 
 
 class CpuBackend:
@@ -26,110 +32,182 @@ class CpuBackend:
 
     def __init__(self, threads: int):
         self.threads = threads
+        self._program: Program | None = None
+        self._scratch: dict[str, np.ndarray] = {}
 
     def activate(self) -> None:
-        """Give the calling thread its team size (numba keeps it per thread)."""
-        numba.set_num_threads(min(self.threads, numba.config.NUMBA_NUM_THREADS))
+        """Nothing to do: threads are found when a pass runs."""
 
     def pack(self, matrix: np.ndarray, format: str) -> PackedMatrix:
         return pack_matrix(matrix, format)
 
     def make_model(self, config: ModelConfig, weights: Weights, context: int) -> Model:
-        return Model(config, weights, self, context)
+        from kestrel_engine.cpu.model import CpuModel
+
+        return CpuModel(config, weights, self, context)
+
+    # --- recording ----------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def recording(self, rows: int) -> Iterator[Program]:
+        """Operations inside are recorded instead of run; cursors stand for what they are when it is run."""
+        self._program = Program(rows, self.threads)
+        try:
+            yield self._program
+        finally:
+            self._program = None
+
+    @contextlib.contextmanager
+    def _steps(self, rows: int, position: int = 0, commit: int = 0, log: int = 0, tokens=()):
+        """The program that takes the operations of one call: the recorded one, or one that runs at the end."""
+        if self._program is not None:
+            yield self._program
+        else:
+            program = Program(rows, self.threads)
+            yield program
+            program.seal().execute(position, commit, log, tokens)
+
+    def _shared_scratch(self, name: str, *shape: int) -> np.ndarray:
+        """Memory that every program may use under this name: large, and touched only as far as is needed."""
+        size = int(np.prod(shape))
+        if name not in self._scratch or self._scratch[name].size < size:
+            self._scratch[name] = np.empty(size, np.float32)
+        return self._scratch[name][:size].reshape(shape)
+
+    # --- rows ---------------------------------------------------------------------------------------------
 
     def embed(self, tokens: list[int], table: np.ndarray) -> np.ndarray:
-        return numerics.from_bfloat16(table[tokens])
+        with self._steps(len(tokens), tokens=tokens) as steps:
+            out = steps.empty((len(tokens), table.shape[1]))
+            steps.add(kernels.embed, len(out), 1, (table, out))
+        return out
 
     def concatenate(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.concatenate([x, y], axis=1)
+        with self._steps(len(x)) as steps:
+            out = steps.empty((len(x), x.shape[1] + y.shape[1]))
+            steps.add(kernels.copy_columns, len(x), 1, (x, x.shape[1], out))
+            steps.add(kernels.copy_columns, len(x), 1, (y, y.shape[1], out[:, x.shape[1] :]))
+        return out
 
     def matmul(self, x: np.ndarray, matrix: PackedMatrix) -> np.ndarray:
-        return matmul(x, matrix, self.threads)
+        rows, tiles = len(x), len(matrix.weights)
+        grain = max(1, TILE_GRAIN_BYTES * tiles // matrix.bytes)
+        with self._steps(rows) as steps:
+            out = steps.empty((rows, tiles * linear.TILE))
+            inputs: tuple = (x,)
+            if matrix.format != "bf16":
+                blocks = matrix.width // BLOCK
+                values, sums = (
+                    steps.empty((rows, matrix.width), np.int8),
+                    steps.empty((rows, blocks), np.int32),
+                )
+                inputs = (values, steps.empty((rows, blocks)), sums)
+                steps.add(kernels.quantize, rows * _cuts(matrix.width), 4, (x, *inputs))
+                inputs = (matrix.scales, *inputs)
+            steps.add(MATMULS[matrix.format], tiles, grain, (matrix.weights, *inputs, out))
+        return out[:, : matrix.rows]
 
     def rms_norm(self, x: np.ndarray, scale: np.ndarray, eps: float) -> np.ndarray:
-        out = np.empty_like(x)
-        kernels.rms_norm_rows(x, scale, eps, out)
+        with self._steps(len(x)) as steps:
+            out = steps.empty(x.shape)
+            steps.add(kernels.rms_norm, len(x), 1, (x, scale, float(eps), out))
         return out
 
     def add(self, x: np.ndarray, y: np.ndarray) -> None:
-        kernels.add_rows(x, y)
+        with self._steps(len(x)) as steps:
+            steps.add(kernels.add, len(x), 1, (x, y, x.shape[1]))
+
+    def gated_norm(self, x: np.ndarray, gate: np.ndarray, scale: np.ndarray, eps: float) -> np.ndarray:
+        with self._steps(len(x)) as steps:
+            out = steps.empty(x.shape)
+            items = len(x) * (x.shape[1] // len(scale))
+            steps.add(kernels.gated_norm, items, 4, (x, gate, scale, float(eps), out))
+        return out
+
+    def swiglu(self, gate_up: np.ndarray) -> np.ndarray:
+        with self._steps(len(gate_up)) as steps:
+            out = steps.empty((len(gate_up), gate_up.shape[1] // 2))
+            steps.add(kernels.swiglu, len(out) * _cuts(out.shape[1]), 4, (gate_up, out))
+        return out
+
+    # --- the gated delta rule -----------------------------------------------------------------------------
 
     def conv_silu(self, x: np.ndarray, layer: DeltaLayer, taps: np.ndarray) -> np.ndarray:
-        out = np.empty((len(x), taps.shape[1]), np.float32)
-        kernels.conv_silu_rows(x, layer.ring, taps, layer.conv_length, out)
+        with self._steps(len(x), layer.conv_length) as steps:
+            out = steps.empty((len(x), taps.shape[1]))
+            steps.add(kernels.conv_silu, _cuts(taps.shape[1]), 1, (x, layer.ring, taps, out))
         return out
 
     def delta_inputs(self, mixed: np.ndarray, beta_a: np.ndarray, weights: DeltaWeights, layer: DeltaLayer):
         rows, heads, width = len(mixed), *layer.log_key.shape[1:]
-        query, key = np.empty((2, rows, heads, width), np.float32)
-        decay, beta = np.empty((2, rows, len(layer.state)), np.float32)
-        delta.delta_inputs(mixed, beta_a, weights.negative_a, weights.dt_bias, query, key, decay, beta)
+        with self._steps(rows) as steps:
+            query, key = (steps.empty((rows, heads, width)) for _ in range(2))
+            decay, beta = (steps.empty((rows, len(layer.state))) for _ in range(2))
+            arguments = (mixed, beta_a, weights.negative_a, weights.dt_bias, query, key, decay, beta)
+            steps.add(delta.delta_inputs, rows * heads + rows, 8, arguments)
         return query, key, decay, beta
 
     def delta_rows(
         self, inputs, mixed: np.ndarray, layer: DeltaLayer, commit: int, slots: np.ndarray | None = None
     ) -> np.ndarray:
-        if slots is None:
-            return self._delta_rows(inputs, mixed, layer, commit)
-        rows = []
-        for m in range(len(mixed)):
-            row = slice(m, m + 1)
-            rows.append(self._delta_rows(tuple(a[row] for a in inputs), mixed[row], layer, 1))
-            slots[m] = layer.state
-        return np.concatenate(rows)
-
-    def _delta_rows(self, inputs, mixed: np.ndarray, layer: DeltaLayer, commit: int) -> np.ndarray:
-        query, key, decay, beta = inputs
-        heads, _, width = layer.state.shape
-        out = np.empty((len(mixed), heads, width), np.float32)
+        heads, depth, width = layer.state.shape
+        slots = np.empty((0, heads, depth, width), np.float32) if slots is None else slots
         log = (layer.log_decay, layer.log_key, layer.log_correction)
-        arguments = (layer.state, query, key, mixed, decay, beta, commit, *log, out)
-        if self.threads == 1 or layer.state.size * len(mixed) < PARALLEL_STATE:
-            delta.delta_heads(*arguments, 0, heads)
-        else:
-            delta.delta_heads_parallel(*arguments, delta.DELTA_HEADS, self.threads)
-        return out.reshape(len(mixed), heads * width)
-
-    def delta_replay(self, layer: DeltaLayer) -> None:
-        delta.delta_replay(
-            layer.state, layer.log_decay, layer.log_key, layer.log_correction, layer.log_length
-        )
-
-    def gated_norm(self, x: np.ndarray, gate: np.ndarray, scale: np.ndarray, eps: float) -> np.ndarray:
-        out = np.empty_like(x)
-        kernels.gated_norm_rows(x, gate, scale, eps, out)
+        with self._steps(len(mixed), commit=commit) as steps:
+            out = steps.empty((len(mixed), heads * width))
+            arguments = (layer.state, *log, *inputs, mixed, mixed.shape[1], out, slots)
+            steps.add(delta.delta_rows, heads, 1, arguments)
         return out
 
+    def delta_replay(self, layer: DeltaLayer) -> None:
+        arguments = (layer.state, layer.log_decay, layer.log_key, layer.log_correction)
+        with self._steps(0, log=layer.log_length) as steps:
+            steps.add(delta.delta_replay, len(layer.state), 1, arguments)
+
+    # --- attention ----------------------------------------------------------------------------------------
+
     def attention_inputs(self, qkv, weights, eps, tables, cache: KVCache, heads: int) -> np.ndarray:
-        query = np.empty((len(qkv), heads, cache.values.shape[2]), np.float32)
-        scales = (weights.query_norm, weights.key_norm)
-        attention.attention_inputs(qkv, *scales, eps, *tables, cache.length, query, cache.keys, cache.values)
+        with self._steps(len(qkv), cache.length) as steps:
+            query = steps.empty((len(qkv), heads, cache.values.shape[2]))
+            scales = (weights.query_norm, weights.key_norm)
+            arguments = (qkv, *scales, float(eps), *tables, query, cache.keys, cache.values)
+            steps.add(attention.attention_inputs, len(qkv), 1, arguments)
         return query
 
     def attention(self, query: np.ndarray, qkv: np.ndarray, cache: KVCache, position: int) -> np.ndarray:
         rows, heads, width = query.shape
-        out = np.empty((rows, heads, width), np.float32)
-        arguments = (query, qkv, cache.keys, cache.values, position, out)
-        if self.threads == 1 or rows * heads * (position + rows) * width < PARALLEL_KEYS:
-            attention.attention_items(*arguments, 0, rows * heads)
-        else:
-            attention.attention_parallel(*arguments, attention.ATTENTION_ITEMS, self.threads)
-        return out.reshape(rows, heads * width)
-
-    def swiglu(self, gate_up: np.ndarray) -> np.ndarray:
-        out = np.empty((len(gate_up), gate_up.shape[1] // 2), np.float32)
-        kernels.swiglu_rows(gate_up, out)
+        kv_heads, positions = cache.values.shape[:2]
+        segments = -(-positions // SEGMENT)
+        offset, shares = position - cache.length, kv_heads * attention.SHARES
+        scores = self._shared_scratch("scores", rows, heads, positions)
+        sums = self._shared_scratch("sums", segments, rows, heads, width)
+        weight_sums = self._shared_scratch("weight sums", segments, rows, heads)
+        with self._steps(rows, cache.length) as steps:
+            steps.keep(scores, sums, weight_sums)
+            out = steps.empty((rows, heads * width))
+            steps.add(attention.attention_scores, shares, 1, (query, cache.keys, offset, scores))
+            steps.add(attention.attention_weights, rows * heads, 1, (scores, offset))
+            arguments = (scores, cache.values, offset, sums, weight_sums)
+            steps.add(attention.attention_values, shares, 1, arguments)
+            arguments = (sums, weight_sums, offset, qkv, out)
+            steps.add(attention.attention_output, rows * heads, 1, arguments)
         return out
 
+    # --- choosing -----------------------------------------------------------------------------------------
+
     def log_sum_exp(self, x: np.ndarray) -> np.float32:
-        return np.float32(kernels.log_sum_exp(x))
+        return np.float32(choice.log_sum_exp(x))
 
     def top_k(self, x: np.ndarray, count: int) -> np.ndarray:
         out = np.empty(min(count, len(x)), np.int64)
-        kernels.top_k_indices(x, out)
+        choice.top_k_indices(x, out)
         return out
 
     def gumbel(self, seed: int, position: int, ids: np.ndarray) -> np.ndarray:
         out = np.empty(len(ids), np.float32)
-        kernels.gumbel_noise(seed, position, ids, out)
+        choice.gumbel_noise(seed, position, ids, out)
         return out
+
+
+def _cuts(width: int) -> int:
+    return -(-width // kernels.COLUMNS)

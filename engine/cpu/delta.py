@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from kestrel_engine.cpu.functions import ONE, ZERO, exp, sigmoid, softplus, sum_of_squares
-from kestrel_engine.cpu.jit import address_of, call_range, kernel
+from kestrel_engine.cpu.jit import kernel, word
+from kestrel_engine.cpu.operation import (
+    RUN_COMMIT,
+    RUN_LOG,
+    f32_1d,
+    f32_2d,
+    f32_3d,
+    f32_4d,
+    integer,
+    operation,
+)
 from kestrel_engine.numerics import HEAD_SEGMENT
 
 L2_EPS = np.float32(1e-6)
 
 
-@kernel(
-    "void(float32[:,::1], float32[:,:], float32[::1], float32[::1],"
-    " float32[:,:,::1], float32[:,:,::1], float32[:,::1], float32[:,::1])"
-)
-def delta_inputs(mixed, beta_a, negative_a, dt_bias, query, key, decay, beta):
-    """Normalised queries and keys [M, Hk, dk], decays and betas [M, Hv] from the convolved rows.
+@operation
+def delta_inputs(op, run, first, last):
+    """Normalised queries and keys, decays and betas from the convolved rows.
 
-    mixed [M, 2*Hk*dk + Hv*dv]; beta_a [M, ≥2Hv] holds b then a.
+    Arguments: mixed [M, 2*Hk*dk + Hv*dv], beta_a [M, ≥2Hv] (b, then a), negative_a [Hv], dt_bias [Hv], query
+    and key [M, Hk, dk], decay and beta [M, Hv]. Items: rows and key heads, then rows.
     """
+    mixed, beta_a, negative_a, dt_bias = f32_2d(op, 0), f32_2d(op, 1), f32_1d(op, 2), f32_1d(op, 3)
+    query, key, decay, beta = f32_3d(op, 4), f32_3d(op, 5), f32_2d(op, 6), f32_2d(op, 7)
     rows, heads, width = query.shape
-    value_heads = decay.shape[1]
+    value_heads = len(negative_a)
     query_scale = np.float32(1.0 / np.sqrt(np.float64(width)))
-    for m in range(rows):
-        for head in range(heads):
+    for item in range(first, last):
+        if item < rows * heads:
+            m, head = item // heads, item % heads
             q = mixed[m, head * width : (head + 1) * width]
             k = mixed[m, (heads + head) * width : (heads + head + 1) * width]
             q_inverse = ONE / np.sqrt(sum_of_squares(q) + L2_EPS)
@@ -33,9 +43,13 @@ def delta_inputs(mixed, beta_a, negative_a, dt_bias, query, key, decay, beta):
             for i in range(width):
                 query[m, head, i] = (q[i] * q_inverse) * query_scale
                 key[m, head, i] = k[i] * k_inverse
-        for head in range(value_heads):
-            beta[m, head] = sigmoid(beta_a[m, head])
-            decay[m, head] = exp(negative_a[head] * softplus(beta_a[m, value_heads + head] + dt_bias[head]))
+        else:
+            m = item - rows * heads
+            for head in range(value_heads):
+                beta[m, head] = sigmoid(beta_a[m, head])
+                decay[m, head] = exp(
+                    negative_a[head] * softplus(beta_a[m, value_heads + head] + dt_bias[head])
+                )
 
 
 @kernel
@@ -71,91 +85,67 @@ def _write_and_read(state, key, correction, query, output, partial):
 
 
 @kernel
-def _rows_of_head(state, query, key, value, decay, beta, commit, log_decay, log_key, log_correction, out):
-    """All rows of one head. The first `commit` rows change `state`; later rows run on a copy and are logged."""
-    width = state.shape[1]
+def _replay(state, log_decay, log_key, log_correction, head, key_head, count):
+    """Apply the first `count` records to a head's state: element-wise, the same operations again."""
+    for r in range(count):
+        decay, correction = log_decay[r, head], log_correction[r, head]
+        for i in range(state.shape[0]):
+            k = log_key[r, key_head, i]
+            for j in range(state.shape[1]):
+                state[i, j] = state[i, j] * decay + k * correction[j]
+
+
+@operation
+def delta_replay(op, run, first, last):
+    """Apply RUN_LOG records. Arguments: state [Hv, dk, dv] and the log, as in `delta_rows`. Items: value heads."""
+    state, log_decay, log_key, log_correction = f32_3d(op, 0), f32_2d(op, 1), f32_3d(op, 2), f32_3d(op, 3)
+    shared = state.shape[0] // log_key.shape[1]
+    for head in range(first, last):
+        _replay(state[head], log_decay, log_key, log_correction, head, head // shared, word(run, RUN_LOG))
+
+
+@operation
+def delta_rows(op, run, first, last):
+    """The delta rule over M rows; the first RUN_COMMIT change the state, later rows run on a copy.
+
+    Arguments: state [Hv, dk, dv]; log_decay [L, Hv], log_key [L, Hk, dk], log_correction [L, Hv, dv], which
+    take the rows from RUN_COMMIT on; query, key [M, Hk, dk]; decay, beta [M, Hv]; mixed [M, C], which ends in
+    the values; C; out [M, Hv*dv]; slots [M, Hv, dk, dv], which take the state after each row unless empty.
+    Items: value heads.
+    """
+    state, log_decay, log_key, log_correction = f32_3d(op, 0), f32_2d(op, 1), f32_3d(op, 2), f32_3d(op, 3)
+    query, key, decay, beta = f32_3d(op, 4), f32_3d(op, 5), f32_2d(op, 6), f32_2d(op, 7)
+    mixed, out, slots = f32_2d(op, 8), f32_2d(op, 10), f32_4d(op, 11)
+    heads, depth, width = state.shape
+    rows, commit, shared = out.shape[0], word(run, RUN_COMMIT), heads // key.shape[1]
+    first_value = integer(op, 9) - heads * width
     seen, partial, correction = (
         np.empty(width, np.float32),
         np.empty(width, np.float32),
         np.empty(width, np.float32),
     )
-    scratch = np.empty(state.shape if commit < len(decay) else (0, 0), np.float32)
-    for m in range(len(decay)):
-        if m == commit:
-            for i in range(state.shape[0]):
-                for j in range(width):
-                    scratch[i, j] = state[i, j]
-            state = scratch
-        _decay_and_read(state, decay[m], key[m], seen, partial)
-        for j in range(width):
-            correction[j] = (value[m, j] - seen[j]) * beta[m]
-        _write_and_read(state, key[m], correction, query[m], out[m], partial)
-        if m >= commit:
-            log_decay[m - commit] = decay[m]
-            for i in range(state.shape[0]):
-                log_key[m - commit, i] = key[m, i]
-            for j in range(width):
-                log_correction[m - commit, j] = correction[j]
-
-
-_ROWS = (
-    "void(float32[:,:,::1], float32[:,:,::1], float32[:,:,::1], float32[:,::1], float32[:,::1], float32[:,::1],"
-    " intp, float32[:,::1], float32[:,:,::1], float32[:,:,::1], float32[:,:,::1], {})"
-)
-
-
-@kernel(_ROWS.format("intp, intp"))
-def delta_heads(
-    state, query, key, mixed, decay, beta, commit, log_decay, log_key, log_correction, out, first, last
-):
-    """The delta rule over M rows, for value heads first..last-1.
-
-    state [Hv, dk, dv]; query, key [M, Hk, dk]; mixed [M, C] ends in the values; decay, beta [M, Hv];
-    log_decay [L, Hv], log_key [L, Hk, dk], log_correction [L, Hv, dv] take rows commit…; out [M, Hv, dv].
-    """
-    heads, _, width = state.shape
-    shared = heads // key.shape[1]
-    values = mixed.shape[1] - heads * width
+    scratch = np.empty((depth, width), np.float32)
     for head in range(first, last):
-        start = values + head * width
-        _rows_of_head(
-            state[head],
-            query[:, head // shared],
-            key[:, head // shared],
-            mixed[:, start : start + width],
-            decay[:, head],
-            beta[:, head],
-            commit,
-            log_decay[:, head],
-            log_key[:, head // shared],
-            log_correction[:, head],
-            out[:, head],
-        )
-
-
-DELTA_HEADS = address_of(delta_heads)
-
-
-@kernel(_ROWS.format("intp, intp"), parallel=True)
-def delta_heads_parallel(
-    state, query, key, mixed, decay, beta, commit, log_decay, log_key, log_correction, out, address, threads
-):
-    """`delta_heads`, given by its address, for every head, shared among `threads`."""
-    heads = state.shape[0]
-    for part in prange(threads):
-        first, last = heads * part // threads, heads * (part + 1) // threads
-        log = (log_decay, log_key, log_correction)
-        call_range(address, (state, query, key, mixed, decay, beta, commit, *log, out), first, last)
-
-
-@kernel("void(float32[:,:,::1], float32[:,::1], float32[:,:,::1], float32[:,:,::1], intp)")
-def delta_replay(state, log_decay, log_key, log_correction, count):
-    """Apply the first `count` records to state [Hv, dk, dv]: element-wise, the same operations again."""
-    shared = state.shape[0] // log_key.shape[1]
-    for head in range(state.shape[0]):
-        for r in range(count):
-            decay, correction = log_decay[r, head], log_correction[r, head]
-            for i in range(state.shape[1]):
-                key = log_key[r, head // shared, i]
-                for j in range(state.shape[2]):
-                    state[head, i, j] = state[head, i, j] * decay + key * correction[j]
+        current, key_head = state[head], head // shared
+        value, target = first_value + head * width, head * width
+        for m in range(rows):
+            if m == commit:
+                for i in range(depth):
+                    for j in range(width):
+                        scratch[i, j] = current[i, j]
+                current = scratch
+            _decay_and_read(current, decay[m, head], key[m, key_head], seen, partial)
+            for j in range(width):
+                correction[j] = (mixed[m, value + j] - seen[j]) * beta[m, head]
+            output = out[m, target : target + width]
+            _write_and_read(current, key[m, key_head], correction, query[m, key_head], output, partial)
+            if m >= commit:
+                log_decay[m - commit, head] = decay[m, head]
+                for i in range(depth):
+                    log_key[m - commit, key_head, i] = key[m, key_head, i]
+                for j in range(width):
+                    log_correction[m - commit, head, j] = correction[j]
+            if len(slots) > 0:
+                for i in range(depth):
+                    for j in range(width):
+                        slots[m, head, i, j] = current[i, j]

@@ -1,5 +1,7 @@
 """The elementary functions of numerics.py as scalar numba functions; LLVM vectorises the loops around them.
 
+They are inlined before LLVM sees them: a call, even one that LLVM inlines later, keeps the loop scalar.
+
 The bodies repeat the same float32 operations in the same order. Numba is left without fast-math, so
 nothing is reassociated and no multiply-add is fused.
 """
@@ -9,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from kestrel_engine import numerics
-from kestrel_engine.cpu.jit import kernel
-from kestrel_engine.cpu.simd import bits_from_float, float_from_bits
+from kestrel_engine.cpu.jit import bits_from_float, float_from_bits, inlined, kernel
 
 ZERO, ONE, TWO, HALF = np.float32(0), np.float32(1), np.float32(2), np.float32(0.5)
 LOWEST, HIGHEST = numerics.EXP_LOWEST, numerics.EXP_HIGHEST
@@ -20,7 +21,7 @@ E0, E1, E2, E3, E4, E5 = numerics.EXP_COEFFICIENTS
 A0, A1, A2, A3, A4, A5, A6, A7 = numerics.ATANH_COEFFICIENTS
 
 
-@kernel
+@inlined
 def exp(x):
     x = x if x > LOWEST else LOWEST
     x = x if x < HIGHEST else HIGHEST
@@ -34,29 +35,29 @@ def exp(x):
     return y * float_from_bits((np.int32(n) + np.int32(127)) << np.int32(23))
 
 
-@kernel
+@inlined
 def twice_atanh(s):
     z = s * s
     return (s + s) * (((((((A0 * z + A1) * z + A2) * z + A3) * z + A4) * z + A5) * z + A6) * z + A7)
 
 
-@kernel
+@inlined
 def log(x):
     bits = bits_from_float(x)
     exponent = (bits >> np.int32(23)) - np.int32(127)
     mantissa = float_from_bits((bits & np.int32(0x007FFFFF)) | np.int32(0x3F800000))
-    if mantissa > SQRT_2:
-        mantissa = mantissa * HALF
-        exponent = exponent + np.int32(1)
+    high = mantissa > SQRT_2
+    mantissa = mantissa * HALF if high else mantissa
+    exponent = exponent + np.int32(1) if high else exponent
     return twice_atanh((mantissa - ONE) / (mantissa + ONE)) + np.float32(exponent) * LN2
 
 
-@kernel
+@inlined
 def sigmoid(x):
     return ONE / (ONE + exp(-x))
 
 
-@kernel
+@inlined
 def softplus(x):
     u = exp(-abs(x))
     return (x if x > ZERO else ZERO) + twice_atanh(u / (TWO + u))
@@ -83,3 +84,9 @@ def sum_of_squares(x):
 @kernel
 def inverse_rms(x, eps):
     return ONE / np.sqrt(sum_of_squares(x) / np.float32(len(x)) + eps)
+
+
+@inlined
+def magnitude_bits(x):
+    """Bits of |x|: ordered as the numbers are."""
+    return bits_from_float(x) & np.int32(0x7FFFFFFF)

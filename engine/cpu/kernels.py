@@ -1,154 +1,162 @@
-"""Row kernels of the CPU backend: norms, quantisation, convolution, SwiGLU, and what sampling needs."""
+"""Row operations of the CPU backend: look-up, norms, quantisation, convolution, SwiGLU."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kestrel_engine.cpu.functions import HALF, ZERO, exp, inverse_rms, log, sigmoid
-from kestrel_engine.cpu.jit import kernel
-from kestrel_engine.numerics import BLOCK, PHILOX_MULTIPLIERS, PHILOX_ROUNDS, PHILOX_WEYL, SMALLEST_SCALE
+from kestrel_engine.cpu.functions import ZERO, inverse_rms, magnitude_bits, sigmoid
+from kestrel_engine.cpu.jit import float_from_bits, word
+from kestrel_engine.cpu.operation import (
+    RUN_POSITION,
+    RUN_TOKENS,
+    f32_1d,
+    f32_2d,
+    i8_2d,
+    i32_2d,
+    integer,
+    number,
+    operation,
+    u16_2d,
+)
+from kestrel_engine.numerics import BLOCK, SMALLEST_SCALE
 
 LEVELS = np.float32(127)
-PHILOX_M0, PHILOX_M1 = PHILOX_MULTIPLIERS
-PHILOX_W0, PHILOX_W1 = np.uint64(PHILOX_WEYL[0]), np.uint64(PHILOX_WEYL[1])
-NOISE_STEP = np.float32(2.0**-23)
+COLUMNS = 256
+"""Columns of an item where rows are cut."""
 
 
-@kernel("void(float32[:,::1], int8[:,::1], float32[:,::1], int32[:,::1])")
-def quantize_rows(x, values, scales, sums):
-    """numerics.quantize_activations, and the block sums that fold the weights' zero point in."""
-    for m in range(x.shape[0]):
-        for block in range(x.shape[1] // BLOCK):
-            row = x[m, block * BLOCK : (block + 1) * BLOCK]
-            largest = ZERO
-            for k in range(BLOCK):
-                largest = max(largest, abs(row[k]))
-            scales[m, block] = largest / LEVELS
-            inverse = LEVELS / largest if largest > SMALLEST_SCALE else ZERO
-            total = np.int32(0)
-            for k in range(BLOCK):
-                value = np.int8(np.rint(row[k] * inverse))
-                values[m, block * BLOCK + k] = value
-                total += np.int32(value)
-            sums[m, block] = total
+@operation
+def embed(op, run, first, last):
+    """Arguments: table [V, H] bfloat16 bits, out [M, H]. Items: rows."""
+    table, out = u16_2d(op, 0), f32_2d(op, 1)
+    for m in range(first, last):
+        token = word(run, RUN_TOKENS + m)
+        for k in range(table.shape[1]):
+            out[m, k] = float_from_bits(np.int32(table[token, k]) << np.int32(16))
 
 
-@kernel("void(float32[:,::1], float32[::1], float32, float32[:,::1])")
-def rms_norm_rows(x, scale, eps, out):
-    """numerics.rms_norm of each row."""
-    for m in range(x.shape[0]):
-        inverse = inverse_rms(x[m], eps)
-        for k in range(x.shape[1]):
-            out[m, k] = (x[m, k] * inverse) * scale[k]
+@operation
+def copy_columns(op, run, first, last):
+    """Arguments: x [M, A], width A, out [M, ≥A]. Items: rows."""
+    x, width, out = f32_2d(op, 0), integer(op, 1), f32_2d(op, 2)
+    for m in range(first, last):
+        for k in range(width):
+            out[m, k] = x[m, k]
 
 
-@kernel("void(float32[:,::1], float32[:,:])")
-def add_rows(x, y):
-    """x += y[:, :K], the residual connection; y may be wider (matrix rows padded to a tile)."""
-    for m in range(x.shape[0]):
-        for k in range(x.shape[1]):
+@operation
+def rms_norm(op, run, first, last):
+    """numerics.rms_norm. Arguments: x [M, H], scale [H], eps, out [M, H]. Items: rows."""
+    x, scale, eps, out = f32_2d(op, 0), f32_1d(op, 1), number(op, 2), f32_2d(op, 3)
+    width = len(scale)
+    for m in range(first, last):
+        row = x[m, :width]
+        inverse = inverse_rms(row, eps)
+        for k in range(width):
+            out[m, k] = (row[k] * inverse) * scale[k]
+
+
+@operation
+def add(op, run, first, last):
+    """x += y, the residual connection. Arguments: x [M, H], y [M, H], H. Items: rows."""
+    x, y, width = f32_2d(op, 0), f32_2d(op, 1), integer(op, 2)
+    for m in range(first, last):
+        for k in range(width):
             x[m, k] += y[m, k]
 
 
-@kernel("void(float32[:,:], float32[:,::1], float32[:,::1], intp, float32[:,::1])")
-def conv_silu_rows(x, ring, taps, position, out):
-    """numerics.conv_silu for rows at absolute positions position, position+1, …
+@operation
+def quantize(op, run, first, last):
+    """numerics.quantize_activations, and the block sums that fold the weights' zero point in.
 
-    x [M, ≥C] raw rows; ring [R, C] raw rows of earlier positions, place = position % R, and takes the new
-    rows; taps [4, C]; out [M, C]. Positions before 0 count as zeros.
+    Arguments: x [M, K], values [M, K] int8, scales [M, K/32], sums [M, K/32] int32. Items: rows cut into
+    COLUMNS.
     """
-    rows, channels, places = x.shape[0], taps.shape[1], ring.shape[0]
-    for m in range(rows):
-        row = out[m]
-        for j in range(4):
-            source = m - 3 + j
-            place = (position + source) % places
-            for c in range(channels):
+    x, values, scales, sums = f32_2d(op, 0), i8_2d(op, 1), f32_2d(op, 2), i32_2d(op, 3)
+    blocks = scales.shape[1]
+    cuts = (blocks * BLOCK + COLUMNS - 1) // COLUMNS
+    for item in range(first, last):
+        m, start = item // cuts, item % cuts * (COLUMNS // BLOCK)
+        for block in range(start, min(start + COLUMNS // BLOCK, blocks)):
+            row = x[m, block * BLOCK : (block + 1) * BLOCK]
+            largest = np.int32(0)
+            for k in range(BLOCK):
+                # Without the sign, floats are ordered as their bits are; and integers have a vector maximum.
+                largest = max(largest, magnitude_bits(row[k]))
+            top = float_from_bits(largest)
+            scales[m, block] = top / LEVELS
+            inverse = LEVELS / top if top > SMALLEST_SCALE else ZERO
+            total = np.int32(0)
+            for k in range(BLOCK):
+                value = np.int32(np.rint(row[k] * inverse))
+                values[m, block * BLOCK + k] = np.int8(value)
+                total += value
+            sums[m, block] = total
+
+
+@operation
+def conv_silu(op, run, first, last):
+    """numerics.conv_silu for rows at positions RUN_POSITION, …; positions before 0 count as zeros.
+
+    Arguments: x [M, ≥C] raw rows, ring [R, C] raw rows of earlier positions (place = position % R), which
+    takes the new rows, taps [4, C], out [M, C]. Items: COLUMNS channels.
+    """
+    x, ring, taps, out = f32_2d(op, 0), f32_2d(op, 1), f32_2d(op, 2), f32_2d(op, 3)
+    position, rows, places = word(run, RUN_POSITION), out.shape[0], ring.shape[0]
+    zeros = np.zeros(COLUMNS, np.float32)
+    for item in range(first, last):
+        start, end = item * COLUMNS, min((item + 1) * COLUMNS, taps.shape[1])
+        for m in range(rows):
+            row = out[m, start:end]
+            for j in range(4):
+                source = m - 3 + j
                 if source >= 0:
-                    value = x[source, c]
+                    values = x[source, start:end]
                 elif position + source >= 0:
-                    value = ring[place, c]
+                    values = ring[(position + source) % places, start:end]
                 else:
-                    value = ZERO
-                row[c] = value * taps[j, c] if j == 0 else row[c] + value * taps[j, c]
-        for c in range(channels):
-            row[c] = row[c] * sigmoid(row[c])
-    for m in range(max(0, rows - places), rows):
-        for c in range(channels):
-            ring[(position + m) % places, c] = x[m, c]
+                    values = zeros[: end - start]
+                tap = taps[j, start:end]
+                for c in range(end - start):
+                    row[c] = values[c] * tap[c] if j == 0 else row[c] + values[c] * tap[c]
+            for c in range(end - start):
+                row[c] = row[c] * sigmoid(row[c])
+        for m in range(max(0, rows - places), rows):
+            for c in range(start, end):
+                ring[(position + m) % places, c] = x[m, c]
 
 
-@kernel("void(float32[:,::1], float32[:,:], float32[::1], float32, float32[:,::1])")
-def gated_norm_rows(x, gate, scale, eps, out):
-    """RMSNorm over each value head of x [M, Hv*dv] times silu(gate): the output norm of a GDN layer."""
+@operation
+def gated_norm(op, run, first, last):
+    """RMSNorm over each value head times silu(gate): the output norm of a GDN layer.
+
+    Arguments: x [M, Hv*dv], gate [M, ≥Hv*dv], scale [dv], eps, out [M, Hv*dv]. Items: heads of rows.
+    """
+    x, gate, scale = f32_2d(op, 0), f32_2d(op, 1), f32_1d(op, 2)
+    eps, out = number(op, 3), f32_2d(op, 4)
     width = len(scale)
-    for m in range(x.shape[0]):
-        for head in range(0, x.shape[1], width):
-            row = x[m, head : head + width]
-            inverse = inverse_rms(row, eps)
-            for k in range(width):
-                z = gate[m, head + k]
-                out[m, head + k] = ((row[k] * inverse) * scale[k]) * (z * sigmoid(z))
-
-
-@kernel("void(float32[:,:], float32[:,::1])")
-def swiglu_rows(gate_up, out):
-    """silu(gate) * up; gate_up [M, ≥2I] holds gate then up, out [M, I]."""
-    width = out.shape[1]
-    for m in range(out.shape[0]):
+    heads = out.shape[1] // width
+    for item in range(first, last):
+        m, start = item // heads, item % heads * width
+        row, target, z = (
+            x[m, start : start + width],
+            out[m, start : start + width],
+            gate[m, start : start + width],
+        )
+        inverse = inverse_rms(row, eps)
         for k in range(width):
-            gate = gate_up[m, k]
-            out[m, k] = (gate * sigmoid(gate)) * gate_up[m, width + k]
+            target[k] = ((row[k] * inverse) * scale[k]) * (z[k] * sigmoid(z[k]))
 
 
-@kernel("float32(float32[::1])")
-def log_sum_exp(x):
-    """log(sum(e**x)), summed in 32 lanes over strided entries and a halving tree."""
-    largest = x[0]
-    for k in range(len(x)):
-        largest = x[k] if x[k] > largest else largest
-    lanes = np.zeros(32, np.float32)
-    whole = len(x) // 32 * 32
-    for start in range(0, whole, 32):
-        for lane in range(32):
-            lanes[lane] += exp(x[start + lane] - largest)
-    for lane in range(len(x) - whole):
-        lanes[lane] += exp(x[whole + lane] - largest)
-    width = 16
-    while width > 0:
-        for lane in range(width):
-            lanes[lane] += lanes[lane + width]
-        width //= 2
-    return largest + log(lanes[0])
-
-
-@kernel("void(uint64, uint64, int64[::1], float32[::1])")
-def gumbel_noise(seed, position, ids, out):
-    """numerics.gumbel for token ids."""
-    low = np.uint64(0xFFFFFFFF)
-    for n in range(len(ids)):
-        c0, c1, c2, c3 = np.uint64(ids[n]), position, np.uint64(0), np.uint64(0)
-        key0, key1 = seed & low, seed >> np.uint64(32)
-        for _ in range(PHILOX_ROUNDS):
-            product0, product1 = PHILOX_M0 * c0, PHILOX_M1 * c2
-            c0 = (product1 >> np.uint64(32)) ^ c1 ^ key0
-            c2 = (product0 >> np.uint64(32)) ^ c3 ^ key1
-            c1, c3 = product1 & low, product0 & low
-            key0, key1 = (key0 + PHILOX_W0) & low, (key1 + PHILOX_W1) & low
-        u = (np.float32(c0 >> np.uint64(9)) + HALF) * NOISE_STEP
-        out[n] = -log(-log(u))
-
-
-@kernel("void(float32[::1], int64[::1])")
-def top_k_indices(x, out):
-    """numerics.top_k: the len(out) largest entries of x, largest first, ties to the lower index."""
-    count, filled = len(out), 0
-    for i in range(len(x)):
-        if filled == count and x[i] <= x[out[count - 1]]:
-            continue
-        place = filled if filled < count else count - 1
-        while place > 0 and x[i] > x[out[place - 1]]:
-            out[place] = out[place - 1]
-            place -= 1
-        out[place] = i
-        filled = min(filled + 1, count)
+@operation
+def swiglu(op, run, first, last):
+    """silu(gate) * up. Arguments: gate_up [M, ≥2I] (gate, then up), out [M, I]. Items: rows cut into COLUMNS."""
+    gate_up, out = f32_2d(op, 0), f32_2d(op, 1)
+    width = out.shape[1]
+    cuts = (width + COLUMNS - 1) // COLUMNS
+    for item in range(first, last):
+        m, start = item // cuts, item % cuts * COLUMNS
+        end = min(start + COLUMNS, width)
+        gate, up, target = gate_up[m, start:end], gate_up[m, width + start : width + end], out[m, start:end]
+        for k in range(end - start):
+            target[k] = (gate[k] * sigmoid(gate[k])) * up[k]

@@ -9,26 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import prange, types
+from numba import types
 
 from kestrel_engine.cpu.functions import ONE, ZERO
-from kestrel_engine.cpu.jit import address_of, call_range, kernel
-from kestrel_engine.cpu.kernels import quantize_rows
+from kestrel_engine.cpu.jit import bits_from_float, float_from_bits, kernel
+from kestrel_engine.cpu.operation import f32_2d, i8_2d, i32_2d, operation, u8_3d, u16_3d
 from kestrel_engine.cpu.simd import (
     Q4_BLOCK_BYTES,
     Q8_BLOCK_BYTES,
     ROW_GROUP,
     TILE,
     bfloat16_tile,
-    bits_from_float,
-    float_from_bits,
     q4_tile,
     q8_tile,
 )
 from kestrel_engine.numerics import BLOCK
-
-PARALLEL_PRODUCTS = 1 << 21
-"""Fewer products (weights times rows) are not worth waking the threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,79 +128,39 @@ def pack_matrix(matrix: np.ndarray, format: str) -> PackedMatrix:
 
 # --- multiplying ------------------------------------------------------------------------------------------
 
-_QUANTIZED = (
-    "void(uint8[:,:,::1], uint16[:,:,::1], int8[:,::1], float32[:,::1], int32[:,::1], float32[:,::1],"
-    " intp, {})"
-)
-_BFLOAT16 = "void(uint16[:,:,::1], float32[:,::1], float32[:,::1], intp, {})"
 
-
-@kernel(_QUANTIZED.format("intp, intp"))
-def _q8_range(weights, scales, x, x_scales, x_sums, out, rows, first, last):
+@operation
+def q8_matmul(op, run, first, last):
+    """Arguments: weights, scales as packed; x [M, K] int8, its scales and block sums [M, K/32]; out [M, 16*tiles].
+    Items: tiles."""
+    weights, scales, x, x_scales = u8_3d(op, 0), u16_3d(op, 1), i8_2d(op, 2), f32_2d(op, 3)
+    x_sums, out = i32_2d(op, 4), f32_2d(op, 5)
     for tile in range(first, last):
-        for row in range(0, rows, ROW_GROUP):
-            group = min(ROW_GROUP, rows - row)
+        for row in range(0, x.shape[0], ROW_GROUP):
+            count = min(ROW_GROUP, x.shape[0] - row)
             q8_tile(
-                weights, scales, x, x_scales, x_sums, out, tile, weights.shape[1], row, group, out.shape[1]
+                weights, scales, x, x_scales, x_sums, out, tile, weights.shape[1], row, count, out.shape[1]
             )
 
 
-@kernel(_QUANTIZED.format("intp, intp"))
-def _q4_range(weights, scales, x, x_scales, x_sums, out, rows, first, last):
+@operation
+def q4_matmul(op, run, first, last):
+    """As `q8_matmul`."""
+    weights, scales, x, x_scales = u8_3d(op, 0), u16_3d(op, 1), i8_2d(op, 2), f32_2d(op, 3)
+    x_sums, out = i32_2d(op, 4), f32_2d(op, 5)
     for tile in range(first, last):
-        for row in range(0, rows, ROW_GROUP):
-            group = min(ROW_GROUP, rows - row)
+        for row in range(0, x.shape[0], ROW_GROUP):
+            count = min(ROW_GROUP, x.shape[0] - row)
             q4_tile(
-                weights, scales, x, x_scales, x_sums, out, tile, weights.shape[1], row, group, out.shape[1]
+                weights, scales, x, x_scales, x_sums, out, tile, weights.shape[1], row, count, out.shape[1]
             )
 
 
-@kernel(_BFLOAT16.format("intp, intp"))
-def _bfloat16_range(weights, x, out, rows, first, last):
+@operation
+def bfloat16_matmul(op, run, first, last):
+    """Arguments: weights as packed, x [M, K] float32, out [M, 16*tiles]. Items: tiles."""
+    weights, x, out = u16_3d(op, 0), f32_2d(op, 1), f32_2d(op, 2)
     for tile in range(first, last):
-        for row in range(0, rows, ROW_GROUP):
-            group = min(ROW_GROUP, rows - row)
-            bfloat16_tile(weights, x, out, tile, weights.shape[1], row, group, out.shape[1])
-
-
-_Q8_RANGE, _Q4_RANGE, _BFLOAT16_RANGE = map(address_of, (_q8_range, _q4_range, _bfloat16_range))
-
-
-@kernel(_QUANTIZED.format("intp, intp"), parallel=True)
-def _quantized_parallel(weights, scales, x, x_scales, x_sums, out, rows, address, threads):
-    tiles = weights.shape[0]
-    for part in prange(threads):
-        first, last = tiles * part // threads, tiles * (part + 1) // threads
-        call_range(address, (weights, scales, x, x_scales, x_sums, out, rows), first, last)
-
-
-@kernel(_BFLOAT16.format("intp, intp"), parallel=True)
-def _bfloat16_parallel(weights, x, out, rows, address, threads):
-    tiles = weights.shape[0]
-    for part in prange(threads):
-        first, last = tiles * part // threads, tiles * (part + 1) // threads
-        call_range(address, (weights, x, out, rows), first, last)
-
-
-def matmul(x: np.ndarray, matrix: PackedMatrix, threads: int) -> np.ndarray:
-    """x [M, K] float32 times the packed matrix -> [M, N], a view of rows padded to whole tiles."""
-    rows = len(x)
-    out = np.empty((rows, len(matrix.weights) * TILE), np.float32)
-    if rows * matrix.rows * matrix.width < PARALLEL_PRODUCTS:
-        threads = 1
-    if matrix.format == "bf16":
-        if threads == 1:
-            _bfloat16_range(matrix.weights, x, out, rows, 0, len(matrix.weights))
-        else:
-            _bfloat16_parallel(matrix.weights, x, out, rows, _BFLOAT16_RANGE, threads)
-        return out[:, : matrix.rows]
-    blocks = matrix.width // BLOCK
-    values, sums = np.empty((rows, matrix.width), np.int8), np.empty((rows, blocks), np.int32)
-    scales = np.empty((rows, blocks), np.float32)
-    quantize_rows(x, values, scales, sums)
-    arguments = (matrix.weights, matrix.scales, values, scales, sums, out, rows)
-    if threads == 1:
-        (_q8_range if matrix.format == "q8" else _q4_range)(*arguments, 0, len(matrix.weights))
-    else:
-        _quantized_parallel(*arguments, _Q8_RANGE if matrix.format == "q8" else _Q4_RANGE, threads)
-    return out[:, : matrix.rows]
+        for row in range(0, x.shape[0], ROW_GROUP):
+            count = min(ROW_GROUP, x.shape[0] - row)
+            bfloat16_tile(weights, x, out, tile, weights.shape[1], row, count, out.shape[1])

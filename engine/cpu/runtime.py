@@ -14,7 +14,7 @@ from pathlib import Path
 
 import platformdirs
 
-MODULES = ("functions", "kernels", "attention", "delta", "linear")
+MODULES = ("functions", "kernels", "attention", "delta", "linear", "choice", "team")
 """Kernel modules in the order of their imports; importing one compiles it, or reads it from the cache."""
 PACKAGE = "kestrel_engine.cpu"
 
@@ -33,8 +33,6 @@ def cache_folder() -> Path:
 
 def prepare(progress: Callable[[float], None] = lambda fraction: None) -> None:
     """Import every kernel module. `progress` is told a fraction 0..1, only when something must be compiled."""
-    # Threads that spin while they wait would take the cores from the interface.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     import numba
     from numba.core import caching
 

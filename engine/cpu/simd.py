@@ -259,23 +259,3 @@ def q4_tile(typing, weights, scales, x, x_scales, x_sums, out, tile, blocks, fir
 def bfloat16_tile(typing, weights, x, out, tile, width, first_row, rows, out_width):
     """out[first_row + m, 16*tile + lane] for m < rows <= 8, weights [tiles, width, 16] uint16."""
     return types.void(weights, x, out, *_INDEXES), _bfloat16_code
-
-
-@intrinsic
-def float_from_bits(typing, bits):
-    """Reinterpret an int32 as a float32."""
-
-    def code(context, builder, signature, args):
-        return builder.bitcast(args[0], f32)
-
-    return types.float32(types.int32), code
-
-
-@intrinsic
-def bits_from_float(typing, value):
-    """Reinterpret a float32 as an int32."""
-
-    def code(context, builder, signature, args):
-        return builder.bitcast(args[0], i32)
-
-    return types.int32(types.float32), code

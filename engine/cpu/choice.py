@@ -1,0 +1,66 @@
+"""What sampling needs over a row of logits: log-sum-exp, the largest entries, noise."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kestrel_engine.cpu.functions import HALF, exp, log
+from kestrel_engine.cpu.jit import kernel
+from kestrel_engine.numerics import PHILOX_MULTIPLIERS, PHILOX_ROUNDS, PHILOX_WEYL
+
+PHILOX_M0, PHILOX_M1 = PHILOX_MULTIPLIERS
+PHILOX_W0, PHILOX_W1 = np.uint64(PHILOX_WEYL[0]), np.uint64(PHILOX_WEYL[1])
+NOISE_STEP = np.float32(2.0**-23)
+
+
+@kernel("float32(float32[::1])")
+def log_sum_exp(x):
+    """log(sum(e**x)), summed in 32 lanes over strided entries and a halving tree."""
+    largest = x[0]
+    for k in range(len(x)):
+        largest = x[k] if x[k] > largest else largest
+    lanes = np.zeros(32, np.float32)
+    whole = len(x) // 32 * 32
+    for start in range(0, whole, 32):
+        for lane in range(32):
+            lanes[lane] += exp(x[start + lane] - largest)
+    for lane in range(len(x) - whole):
+        lanes[lane] += exp(x[whole + lane] - largest)
+    width = 16
+    while width > 0:
+        for lane in range(width):
+            lanes[lane] += lanes[lane + width]
+        width //= 2
+    return largest + log(lanes[0])
+
+
+@kernel("void(uint64, uint64, int64[::1], float32[::1])")
+def gumbel_noise(seed, position, ids, out):
+    """numerics.gumbel for token ids."""
+    low = np.uint64(0xFFFFFFFF)
+    for n in range(len(ids)):
+        c0, c1, c2, c3 = np.uint64(ids[n]), position, np.uint64(0), np.uint64(0)
+        key0, key1 = seed & low, seed >> np.uint64(32)
+        for _ in range(PHILOX_ROUNDS):
+            product0, product1 = PHILOX_M0 * c0, PHILOX_M1 * c2
+            c0 = (product1 >> np.uint64(32)) ^ c1 ^ key0
+            c2 = (product0 >> np.uint64(32)) ^ c3 ^ key1
+            c1, c3 = product1 & low, product0 & low
+            key0, key1 = (key0 + PHILOX_W0) & low, (key1 + PHILOX_W1) & low
+        u = (np.float32(c0 >> np.uint64(9)) + HALF) * NOISE_STEP
+        out[n] = -log(-log(u))
+
+
+@kernel("void(float32[::1], int64[::1])")
+def top_k_indices(x, out):
+    """numerics.top_k: the len(out) largest entries of x, largest first, ties to the lower index."""
+    count, filled = len(out), 0
+    for i in range(len(x)):
+        if filled == count and x[i] <= x[out[count - 1]]:
+            continue
+        place = filled if filled < count else count - 1
+        while place > 0 and x[i] > x[out[place - 1]]:
+            out[place] = out[place - 1]
+            place -= 1
+        out[place] = i
+        filled = min(filled + 1, count)

@@ -1,0 +1,71 @@
+"""Whole passes on the CPU: recorded once per state and number of rows, then run in one native call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kestrel_engine.cpu.program import Program
+from kestrel_engine.model import Model
+from kestrel_engine.state import KVCache, State
+
+KEPT_PROGRAMS = 24
+"""Programs kept for one state; the longest unused is recorded again when it is wanted."""
+
+
+class CpuModel(Model):
+    """`Model` with its passes recorded. Their order of operations is that of `Model`, which records them."""
+
+    def _trunk(self, state: State, tokens: list[int], commit: int, slots) -> np.ndarray:
+        key = ("trunk", len(tokens), None if slots is None else id(slots[0]))
+        program = self._program(
+            state,
+            key,
+            len(tokens),
+            lambda program: super(CpuModel, self)._trunk(state, tokens, commit, slots),
+            slots or (),
+        )
+        log = state.delta_layers[0].log_length if state.delta_layers else 0
+        seconds = program.execute(state.length, commit, log, tokens)
+        if log:
+            self.replay_seconds += seconds * program.shares().get("delta_replay", 0.0)
+        return program.output.copy()
+
+    def _mtp_layer(self, state: State, tokens: list[int], hidden: np.ndarray) -> np.ndarray:
+        return self._mtp_pass("mtp", super()._mtp_layer, state, tokens, hidden).output.copy()
+
+    def _mtp_input(self, state: State, tokens: list[int], hidden: np.ndarray) -> None:
+        self._mtp_pass("mtp input", super()._mtp_input, state, tokens, hidden)
+
+    def _mtp_pass(self, name: str, record: Callable, state: State, tokens: list[int], hidden) -> Program:
+        def operations(program: Program):
+            program.input = np.empty((len(tokens), self.config.hidden_size), np.float32)
+            return record(state, tokens, program.input)
+
+        program = self._program(state, (name, len(tokens)), len(tokens), operations)
+        program.input[...] = hidden
+        program.execute(state.mtp.length, tokens=tokens)
+        return program
+
+    def logits(self, hidden: np.ndarray) -> np.ndarray:
+        return super().logits(np.ascontiguousarray(hidden))
+
+    def _program(self, state: State, key: tuple, rows: int, record: Callable, kept=()) -> Program:
+        """The program for `key`, recorded if this state has none for the arrays that it has now."""
+        key = (*key, self.backend.threads)
+        layers = [*state.layers, *([] if state.mtp is None else [state.mtp])]
+        arrays = [layer.keys if isinstance(layer, KVCache) else layer.state for layer in layers]
+        program = state.prepared.pop(key, None)
+        if program is None or any(a is not b for a, b in zip(program.arrays, arrays, strict=True)):
+            replay_seconds = self.replay_seconds
+            with self.backend.recording(rows) as program:
+                output = record(program)
+            program.seal(output)
+            program.keep(kept)
+            program.arrays = arrays
+            self.replay_seconds = replay_seconds
+            while len(state.prepared) >= KEPT_PROGRAMS:
+                del state.prepared[next(iter(state.prepared))]
+        state.prepared[key] = program  # the newest at the end
+        return program

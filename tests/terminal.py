@@ -50,7 +50,7 @@ class Terminal:
 
     def __init__(self, folder: Path, *arguments: str, environ: dict[str, str] | None = None) -> None:
         environment = isolate(dict(os.environ), folder) | {"TERM": "dumb"} | (environ or {})
-        self.process, self._master = _spawn([*PROGRAM, *arguments], environment)
+        self.process, self._master = spawn([*PROGRAM, *arguments], environment)
         self.output = ""
         """Everything written so far, line ends as "\\n"."""
         self._seen = 0
@@ -100,7 +100,7 @@ class Terminal:
         os.close(self._master)
 
 
-def _spawn(command: list[str], environment: dict[str, str]) -> tuple[subprocess.Popen[bytes], int]:
+def spawn(command: list[str], environment: dict[str, str]) -> tuple[subprocess.Popen[bytes], int]:
     master, slave = pty.openpty()
     process = subprocess.Popen(
         command,

@@ -20,6 +20,7 @@ from kestrel_engine.thread import Engine
 from kestrel_tui.chats import read_chat
 from kestrel_tui.live import chat_screen
 from kestrel_tui.live.chat_screen import ChatScreen
+from kestrel_tui.live.line_painter import LinePainter
 
 
 @pytest.fixture(autouse=True)
@@ -172,7 +173,7 @@ def test_only_lines_that_changed_are_painted(monkeypatch: pytest.MonkeyPatch) ->
         engine.emit(round_of(0, [f"line {number}\n" for number in range(12)]))
         await chat.taken()
         painted: list[int] = []
-        monkeypatch.setattr(type(chat.view), "_segments", _recording(type(chat.view)._segments, painted))
+        monkeypatch.setattr(LinePainter, "pieces", _recording(LinePainter.pieces, painted))
         engine.emit(round_of(1, ["more "]))
         await chat.taken()
         assert painted and min(painted) == chat.view.transcript.blocks[-1].top + 12

@@ -9,7 +9,6 @@ from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer
@@ -17,6 +16,7 @@ from textual.widgets import Footer
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.events import Event
 from kestrel_tui.chats import list_lines
+from kestrel_tui.live import garbage
 from kestrel_tui.live.bridge import Bridge
 from kestrel_tui.live.clipboard import copy
 from kestrel_tui.live.conversation import Conversation
@@ -56,7 +56,9 @@ class ChatScreen(Screen[int]):
 
     CSS = """
     ChatScreen { layout: vertical; }
-    #chat { height: 1fr; }
+    ChatScreen > Footer { dock: initial; split: bottom; }
+    ChatScreen > PromptBox { split: bottom; }
+    ChatScreen > Panel { split: right; }
     TokenView { height: 1fr; background: $background; color: $foreground; overflow-x: hidden;
                 overflow-y: scroll; scrollbar-size-vertical: 1; }
     TokenView > .view--user { text-style: bold; color: $foreground; }
@@ -94,6 +96,8 @@ class ChatScreen(Screen[int]):
         self._flushed = self._panelled = 0.0
         self._flush_cost = 0.0
         self._is_flush_due = False
+        self._is_settled = False
+        """Whether the garbage collector knows what loading the model brought."""
         self._seen = len(conversation.transcript.tokens)
         """Tokens there were when the view last followed the end."""
         self._quit_before = 0.0
@@ -101,15 +105,14 @@ class ChatScreen(Screen[int]):
     # --- widgets -------------------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        with Horizontal(id="chat"):
-            with Vertical():
-                yield TokenView(self.conversation.transcript)
-                yield Inspector(markup=False)
-                yield Legend()
-                yield StatusLine(markup=False)
-            yield Panel(markup=False)
-        yield PromptBox()
+        # What is split off comes first. No containers: they would be painted under every row.
         yield Footer(compact=True, show_command_palette=False)
+        yield PromptBox()
+        yield Panel(markup=False)
+        yield TokenView(self.conversation.transcript)
+        yield Inspector(markup=False)
+        yield Legend()
+        yield StatusLine(markup=False)
 
     @property
     def view(self) -> TokenView:
@@ -171,6 +174,15 @@ class ChatScreen(Screen[int]):
         is_steady = was_answering and self.conversation.is_answering
         self.show(figures=not is_steady or self._flushed - self._panelled >= PANEL_PERIOD)
         self._flush_cost = time.monotonic() - self._flushed
+        self._tidy(was_answering)
+
+    def _tidy(self, was_answering: bool) -> None:
+        """Now and then, tell the garbage collector what stays."""
+        if self.conversation.ready is not None and not self._is_settled:
+            self._is_settled = True
+            garbage.keep(collect=False)  # collecting all that was loaded would take too long
+        elif was_answering and not self.conversation.is_answering:
+            garbage.keep(collect=True)
 
     def _take(self, events: list[Event]) -> None:
         for event in events:
@@ -248,7 +260,7 @@ class ChatScreen(Screen[int]):
         self.inspector.show(None)
         if is_open:
             self.view.focus()
-            self.view.cursor = None
+            self.view.mark(None)
             self.view.action_move_cursor(0)
         else:
             self.view.mark(None)

@@ -26,11 +26,13 @@ def run_live(
     settings: Settings, chat: Chat, journal: Journal, store: ChatStore, factory: EngineFactory | None
 ) -> int:
     """Chat until the user quits; returns the exit status. Raises KestrelError, OutputClosed."""
+    from kestrel_tui.live import garbage
     from kestrel_tui.live.app import ChatApp  # imports textual
     from kestrel_tui.live.conversation import Conversation
     from kestrel_tui.live.terminal import private_terminal
 
     sys.setswitchinterval(_SWITCH_INTERVAL)
+    garbage.begin()
     conversation = Conversation(settings, chat, journal)
     app = ChatApp(conversation, store, factory)
     try:

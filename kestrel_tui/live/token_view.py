@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import bisect
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.selection import Selection
 from textual.strip import Strip
 
-from kestrel_tui.live.kinds import styles_of
-from kestrel_tui.live.transcript import GAP, HEADER, Block, Transcript
-from kestrel_tui.live.wrap import graphemes, is_simple
+from kestrel_tui.live.line_painter import BLOCK_KINDS, GUTTER, LinePainter
+from kestrel_tui.live.transcript import HEADER, Block, Transcript
+from kestrel_tui.live.wrap import graphemes
 
-GUTTER = 2
-_CARET = "▌"
 _CACHED_LINES = 512
-_FIRST, _NEXT = "❯ ", "  "
 
 
 class TokenView(ScrollView, can_focus=True):
@@ -38,12 +32,7 @@ class TokenView(ScrollView, can_focus=True):
         Binding("right", "move_cursor(1)", "Token on", show=False),
     ]
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "view--user",
-        "view--reasoning",
-        "view--note",
-        "view--error",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"view--{kind}" for kind in BLOCK_KINDS}
 
     @dataclass
     class Pointed(Message):
@@ -62,19 +51,18 @@ class TokenView(ScrollView, can_focus=True):
         self.transcript = transcript
         self.following = True
         """Whether the view stays at the end as the transcript grows."""
-        self.cursor: int | None = None
-        """The token that is marked."""
-        self.live: Block | None = None
-        """The block that grows: the caret stands at its end."""
-        self.guesses: tuple[str, ...] = ()
-        """Texts of the drafts just rejected, shown behind the caret."""
+        self._painter = LinePainter(transcript)
         self._strips: LRUCache[tuple[int, int], Strip] = LRUCache(_CACHED_LINES)
         self._generation = 0
         self._anchor: tuple[Block, int] | None = None
         """What stays in the first row when the width changes."""
         self._arranging = False
-        self._styles: dict[str, Style] = {}
-        self._base = Style()
+        self._bar_look: tuple[int, ...] = ()
+
+    @property
+    def cursor(self) -> int | None:
+        """The token that is marked."""
+        return self._painter.cursor
 
     @property
     def columns(self) -> int:
@@ -105,21 +93,32 @@ class TokenView(ScrollView, can_focus=True):
 
     def set_live(self, block: Block | None, guesses: tuple[str, ...] = ()) -> None:
         """Put the caret at the end of `block`, with rejected drafts behind it; None takes it away."""
-        if (self.live, self.guesses) == (block, guesses):
+        painter = self._painter
+        if (painter.live, painter.guesses) == (block, guesses):
             return
-        for changed in {id(b): b for b in (self.live, block) if b is not None}.values():
-            self.transcript._touch(max(0, changed.top + changed.height - 2))
-        self.live, self.guesses = block, guesses
+        for changed in {id(b): b for b in (painter.live, block) if b is not None}.values():
+            self.transcript.touch(max(0, changed.top + changed.height - 2))
+        painter.live, painter.guesses = block, guesses
 
     def _arrange(self) -> None:
         """Give the scroll bar the new height, and stay at the end if that is where the view is."""
-        height = self.transcript.height
-        if self.virtual_size.height != height or self.virtual_size.width != self.columns:
-            self._arranging = True
-            self.virtual_size = Size(self.columns, height)
-            self._arranging = False
+        # Set as an attribute, it would have the whole screen laid out anew, which changes nothing else here.
+        self.set_reactive(TokenView.virtual_size, Size(self.columns, self.transcript.height))
         if self.following:
             self._jump(self.max_scroll_y)
+        self._draw_bar()
+
+    def _draw_bar(self) -> None:
+        """Let the scroll bar be painted anew if it looks different, in eighths of a cell."""
+        if not self.show_vertical_scrollbar:
+            return
+        bar, height, window = self.vertical_scrollbar, max(1, self.virtual_size.height), self.size.height
+        bar.set_reactive(ScrollBar.window_virtual_size, height)
+        bar.set_reactive(ScrollBar.position, bar.validate_position(self.scroll_y))
+        look = (window, 8 * window * window // height, 8 * window * self.scroll_offset.y // height)
+        if look != self._bar_look:
+            self._bar_look = look
+            bar.refresh()
 
     def _jump(self, y: int) -> None:
         self._arranging = True
@@ -129,7 +128,7 @@ class TokenView(ScrollView, can_focus=True):
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._strips.clear()
-        self._styles = {}
+        self._painter.forget_styles()
 
     def on_resize(self, event: events.Resize) -> None:
         width = max(1, self.columns - GUTTER)
@@ -151,9 +150,12 @@ class TokenView(ScrollView, can_focus=True):
     # --- scrolling -----------------------------------------------------------------------------------------
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_y(old_value, new_value)
-        if self._arranging or round(old_value) == round(new_value):
+        if round(old_value) == round(new_value):
             return
+        self.refresh(self.size.region)
+        if self._arranging:
+            return
+        self._draw_bar()
         self._anchor = None
         self._set_following(round(new_value) >= self.max_scroll_y)
 
@@ -181,7 +183,7 @@ class TokenView(ScrollView, can_focus=True):
 
     def mark(self, token: int | None) -> None:
         """Mark a token, and scroll to where it can be seen."""
-        self.cursor = token
+        self._painter.cursor = token
         self._strips.clear()
         self.refresh()
         place = None if token is None else self.transcript.find_token(token)
@@ -211,82 +213,26 @@ class TokenView(ScrollView, can_focus=True):
     # --- painting ------------------------------------------------------------------------------------------
 
     def render_line(self, y: int) -> Strip:
+        """What stands in row `y` of the view."""
         y += self.scroll_offset.y
-        width = self.columns
-        key = (y, width)
-        selection = self.text_selection
-        if selection is None and (cached := self._strips.get(key)) is not None:
-            return cached
-        if not self._styles:
-            self._find_styles()
-        segments = self._segments(y)
-        if selection is not None and (span := selection.get_span(y)) is not None:
-            segments = _highlighted(segments, span, self.screen.get_component_rich_style("screen--selection"))
-        strip = Strip(segments).adjust_cell_length(width, self._base).apply_style(self._base)
-        strip = strip.apply_offsets(0, y)
-        if selection is None:
-            self._strips[key] = strip
+        if (selection := self.text_selection) is not None:
+            self._painter.find_styles(self)
+            self._painter.columns = self.columns
+            return self._painter.paint(y, selection.get_span(y))
+        key = (y, self.columns)
+        strip = self._strips.get(key)
+        if strip is None:
+            self._painter.find_styles(self)
+            self._painter.columns = self.columns
+            strip = self._strips[key] = self._painter.paint(y)
         return strip
 
-    def _find_styles(self) -> None:
-        self._base = self.rich_style
-        self._styles = styles_of(self.app)
-        for kind in ("user", "reasoning", "note", "error"):
-            self._styles[kind] = self.get_component_rich_style(f"view--{kind}", partial=True)
-
-    def _segments(self, y: int) -> list[Segment]:
-        row = self.transcript.row(y)
-        if row is None:
-            return []
-        block, line = row
-        if line == HEADER:
-            return [Segment(_header(block), self._styles["reasoning"])]
-        if line == GAP:
-            # Drafts that were rejected go below the text when its last line has no room for them.
-            if block is self.live and self._room(block) <= 0:
-                return self._tail(self.columns - GUTTER, [Segment(" " * GUTTER)])
-            return []
-        start, end = block.lines[line]
-        segments = [self._gutter(block, line), *self._text(block, start, end)]
-        if block is self.live and line == len(block.lines) - 1 and self._room(block) > 0:
-            return self._tail(self._room(block), segments)
-        return segments
-
-    def _gutter(self, block: Block, line: int) -> Segment:
-        if block.kind == "user":
-            return Segment(_FIRST if line == 0 else _NEXT, self._styles["user"])
-        if block.kind == "reasoning":
-            return Segment("┊ ", self._styles["reasoning"])
-        return Segment(" " * GUTTER)
-
-    def _text(self, block: Block, start: int, end: int) -> list[Segment]:
-        text = block.text[start:end]
-        if not block.token_starts:
-            style = self._styles.get(block.kind, self._base)
-            return [Segment("".join(shown for _, _, shown in graphemes(text)), style)]
-        shown: dict[int | None, str] = {}
-        for token, piece in _by_token(block, start, text):
-            shown[token] = shown.get(token, "") + piece
-        return [Segment(piece, self._token_style(token)) for token, piece in shown.items()]
-
-    def _token_style(self, index: int | None) -> Style:
-        if index is None:
-            return self._base
-        style = self._styles[self.transcript.tokens[index].token.kind] + Style.from_meta({"token": index})
-        return style + Style(reverse=True) if index == self.cursor else style
-
-    def _room(self, block: Block) -> int:
-        """Cells left for the caret on the last line of the live block."""
-        start, end = block.lines[-1]
-        used = sum(segment.cell_length for segment in self._text(block, start, end))
-        return self.columns - GUTTER - used
-
-    def _tail(self, room: int, before: list[Segment]) -> list[Segment]:
-        """`before`, the caret, and behind it the rejected drafts; they are no text and cannot be copied."""
-        guesses = "".join(text.replace("\n", "↵") for text in self.guesses)
-        shown = "".join(piece for _, _, piece in graphemes(guesses))
-        tail = Strip([Segment(_CARET, self._base), Segment(shown, self._styles["rejected"])])
-        return [*before, *tail.crop(0, room)]
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Rows as they are painted: Textual's own cache makes every row anew when the view has scrolled."""
+        width = self.outer_size.width  # the scroll bar covers what is beyond the columns
+        strips = [self.render_line(y).adjust_cell_length(width) for y in crop.line_range]
+        first, last = crop.column_span
+        return strips if (first, last) == (0, width) else [strip.crop(first, last) for strip in strips]
 
     # --- selecting -----------------------------------------------------------------------------------------
 
@@ -306,33 +252,6 @@ class TokenView(ScrollView, can_focus=True):
         self.refresh()
 
 
-def _header(block: Block) -> str:
-    count = len(block.token_starts)
-    tokens = f"{count} token" + ("" if count == 1 else "s")
-    return f"{'▸' if block.folded else '▾'} reasoning, {tokens}"
-
-
-def _by_token(block: Block, start: int, text: str) -> Iterator[tuple[int | None, str]]:
-    """(token, shown text) of each piece of `text`, which begins at `start`: a grapheme has one owner."""
-    if not is_simple(text):
-        for first, _, shown in graphemes(text):
-            yield block.token_at(start + first), shown
-        return
-    position = start
-    while position < start + len(text):
-        token = block.token_at(position)
-        place = 0 if token is None else _next_start(block, position)
-        stop = min(place or start + len(text), start + len(text))
-        yield token, text[position - start : stop - start]
-        position = stop
-
-
-def _next_start(block: Block, offset: int) -> int:
-    """Where the token after the one at `offset` begins; 0 if none does."""
-    place = bisect.bisect_right(block.token_starts, offset)
-    return block.token_starts[place] if place < len(block.token_starts) else 0
-
-
 def _source_offset(block: Block, y: int, x: int) -> int:
     """The offset in a block's text of the shown character `x` (gutter included) in row `y`, or the nearest."""
     line = y - block.top - block.has_header
@@ -347,21 +266,3 @@ def _source_offset(block: Block, y: int, x: int) -> int:
             return start + first
         position += len(shown)
     return end
-
-
-def _highlighted(segments: list[Segment], span: tuple[int, int], style: Style) -> list[Segment]:
-    """`segments` with the characters of `span` (end -1: all the rest) in `style`; the gutter stays."""
-    start, end = max(span[0], GUTTER), span[1]
-    result, position = [], 0
-    for text, own, _ in segments:
-        stop = position + len(text)
-        first = min(max(start, position), stop)
-        last = max(first, stop if end < 0 else min(end, stop))
-        parts = [
-            Segment(text[: first - position], own),
-            Segment(text[first - position : last - position], (own or Style()) + style),
-            Segment(text[last - position :], own),
-        ]
-        result += [part for part in parts if part.text]
-        position = stop
-    return result

@@ -89,7 +89,7 @@ class Transcript:
         block = Block(kind, text, top=self.height, folded=self.folded and kind == "reasoning")
         block.lines = wrap(text, self.width)
         self.blocks.append(block)
-        self._touch(block.top)
+        self.touch(block.top)
         return block
 
     def add_token(self, token: ShownToken) -> int:
@@ -108,7 +108,7 @@ class Transcript:
         start = block.lines[first][0]
         block.text += text
         block.lines[first:] = wrap(block.text, self.width, start)
-        self._touch(block.top + (0 if block.folded else block.has_header + first))
+        self.touch(block.top + (0 if block.folded else block.has_header + first))
         self._moved(block, block.height - before)
 
     def set_width(self, width: int) -> None:
@@ -169,7 +169,8 @@ class Transcript:
             block.top = top
             top += block.height
         self.generation += 1
-        self._touch(0)
+        self.touch(0)
 
-    def _touch(self, y: int) -> None:
+    def touch(self, y: int) -> None:
+        """Row `y` and what is below it look different."""
         self.dirty = y if self.dirty is None else min(self.dirty, y)

@@ -518,3 +518,22 @@ def test_a_tokenizer_that_is_not_there(tmp_path, built):
         load_tokenizer(tmp_path)
     save_tokenizer(load_tokenizer(built / "tokenizer"), tmp_path)
     assert load_tokenizer(tmp_path).get_vocab_size() == 4096
+
+
+# A tokenizer that is kept
+
+
+def test_a_kept_tokenizer_gives_the_same_vocabulary(data, built, tmp_path, monkeypatch):
+    monkeypatch.setattr(dialogues, "generate", generate, raising=False)
+    monkeypatch.setattr(corpus, "train_tokenizer", lambda texts: pytest.fail("trained a new tokenizer"))
+    out = tmp_path / "again"
+    assert build(data, out, "--tokenizer", str(built / "tokenizer"), "--seed", "2") == 0
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        assert (out / "tokenizer" / name).read_bytes() == (built / "tokenizer" / name).read_bytes()
+
+
+def test_a_folder_without_a_tokenizer_is_refused(data, tmp_path, capsys):
+    assert build(data, tmp_path / "out", "--tokenizer", str(tmp_path / "none")) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "no tokenizer.json in" in said and "name the tokenizer folder" in said
+    assert not (tmp_path / "out").exists()

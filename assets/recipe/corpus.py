@@ -1,6 +1,7 @@
 """Build the corpus: `python -m kestrel_assets.recipe.corpus --data DATA --out OUT`.
 
-Trains the tokenizer on the training split and writes for each split and group
+Trains the tokenizer on the training split (or keeps the one of --tokenizer, whose vocabulary a model in
+training already has) and writes for each split and group
   {split}-{group}.npy        uint16, the tokens of all documents one after another
   {split}-{group}-loss.npy   uint8, 1 where the assistant (or the story) is to be predicted
   {split}-{group}-docs.npy   int64, where each document starts
@@ -23,7 +24,13 @@ import numpy as np
 from kestrel_assets.recipe.errors import RecipeError, run_command
 from kestrel_assets.recipe.render import Renderer
 from kestrel_assets.recipe.sources import hash_of, read_documents, text_of
-from kestrel_assets.recipe.tokenizer import save_tokenizer, train_tokenizer
+from kestrel_assets.recipe.tokenizer import (
+    CONTROL_TOKENS,
+    Tokenizer,
+    load_tokenizer,
+    save_tokenizer,
+    train_tokenizer,
+)
 
 FORMAT = "kestrel-nano corpus 1"
 SPLITS = ("train", "heldout")
@@ -45,21 +52,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, required=True, help="folder with the *.jsonl.xz files")
     parser.add_argument("--out", type=Path, required=True, help="folder to write, new or empty")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--generated", type=int, default=60_000, help="generated dialogues to train on")
+    parser.add_argument("--generated", type=int, default=105_000, help="generated dialogues to train on")
     parser.add_argument("--generated-heldout", type=int, default=1_500)
+    parser.add_argument(
+        "--tokenizer", type=Path, help="folder of a tokenizer to keep instead of training one"
+    )
     parser.add_argument("--replace", action="store_true", help="replace the corpus that stands in --out")
     options = parser.parse_args(arguments)
     return run_command(lambda: build(options))
 
 
 def build(options: argparse.Namespace) -> None:
+    kept = load_kept(options.tokenizer) if options.tokenizer else None
     check_out(options.out, options.replace)
     corpus = read_corpus(options.data)
     add_generated(corpus, options.seed, options.generated, options.generated_heldout)
     for split in SPLITS:
         for group in GROUPS:
             random.Random(f"{options.seed} {split} {group}").shuffle(corpus[split][group])
-    tokenizer = train_tokenizer(balanced_texts(corpus["train"]))
+    tokenizer = kept or train_tokenizer(balanced_texts(corpus["train"]))
     partial = options.out / PARTIAL
     try:
         partial.mkdir(parents=True)
@@ -79,6 +90,21 @@ def build(options: argparse.Namespace) -> None:
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     print(summary(meta))
+
+
+def load_kept(folder: Path) -> Tokenizer:
+    """The tokenizer of `folder`, whose control tokens must stand where training puts them."""
+    if not (folder / "tokenizer.json").is_file():
+        raise RecipeError(f"no tokenizer.json in {folder}; name the tokenizer folder of a corpus")
+    tokenizer = load_tokenizer(folder)
+    top = tokenizer.get_vocab_size() - len(CONTROL_TOKENS)
+    if [tokenizer.token_to_id(token) for token in CONTROL_TOKENS] != list(
+        range(top, top + len(CONTROL_TOKENS))
+    ):
+        raise RecipeError(
+            f"{folder} is not a tokenizer of this recipe; name the tokenizer folder of a corpus"
+        )
+    return tokenizer
 
 
 def check_out(out: Path, replace: bool) -> None:

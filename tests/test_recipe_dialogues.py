@@ -2,15 +2,20 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from itertools import islice
 from random import Random
 
 import pytest
 
 from kestrel_assets.recipe.dialogues import (
+    advice,
+    compose,
     facts,
+    frames,
     generate,
     grammar,
+    greetings,
     identity,
     kestrel,
     numbers,
@@ -25,7 +30,7 @@ from kestrel_assets.recipe.dialogues.stories import cast_for, story
 
 TOPICS = [
     topic
-    for module in (identity, kestrel, facts, science, smalltalk, unknown)
+    for module in (advice, greetings, identity, kestrel, facts, science, smalltalk, unknown)
     for found in vars(module).values()
     if isinstance(found, list) and found and isinstance(found[0], grammar.Topic)
     for topic in found
@@ -106,6 +111,41 @@ def test_heldout_questions_never_appear_in_training():
     assert not train & heldout
     for ask in (AGAIN, ASKED, MORE, SHORTER, WHY):
         assert not set(ask.train) & set(ask.heldout)
+
+
+def unframed(question: str) -> str:
+    """The question without the lead-in or the tail that a frame may have put around it."""
+    text = normal(question)
+    for lead in sorted(map(normal, (*frames.COLONS, *frames.COMMAS)), key=len, reverse=True):
+        if text.startswith(lead + " "):
+            text = text.removeprefix(lead + " ")
+            break
+    for tail in map(normal, (*frames.TAILS, *frames.REQUEST_TAILS)):
+        text = text.removesuffix(" " + tail)
+    return text
+
+
+def test_framed_questions_hide_no_heldout_question():
+    rng = Random(6)
+    framed = set()
+    for name in FAMILIES:
+        for _ in range(800):
+            framed |= {unframed(exchange.question) for exchange in compose.make(name, rng, "train")}
+    assert not framed & asked("heldout", 300)
+
+
+def test_frames_change_training_alone_and_keep_the_answers():
+    exchange = grammar.Exchange("facts", "What is the capital of France?", "Paris.", "the capital of France")
+    rng, seen = Random(7), set()
+    for _ in range(400):
+        made = replace(exchange)
+        frames.reframe(rng, made)
+        assert made.answer == "Paris." and "France" in made.question
+        seen.add(made.question)
+    assert len(seen) > 60
+    heldout = [compose.make("facts", Random(seed), "heldout")[0].question for seed in range(100)]
+    plain = [FAMILIES["facts"][1](Random(seed), "heldout").question for seed in range(100)]
+    assert heldout == plain
 
 
 def test_heldout_questions_cover_every_family():

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from kestrel_assets.recipe.dialogues import (
+    advice,
     fun,
+    greetings,
     howto,
     identity,
     lists,
@@ -17,6 +19,7 @@ from kestrel_assets.recipe.dialogues import (
 )
 from kestrel_assets.recipe.dialogues.facts import FACTS
 from kestrel_assets.recipe.dialogues.followups import follow
+from kestrel_assets.recipe.dialogues.frames import reframe
 from kestrel_assets.recipe.dialogues.grammar import HELDOUT, TRAIN, Exchange, Topic, pick_topic
 from kestrel_assets.recipe.dialogues.kestrel import KESTREL
 from kestrel_assets.recipe.dialogues.replies import CHANGEABLE, asked_for, change, reply
@@ -37,34 +40,34 @@ def _memory(rng: Random, split: str) -> Exchange:
 
 # family: (weight, maker)
 FAMILIES: dict[str, tuple[float, Maker]] = {
-    "greeting": (3, _from_topics(smalltalk.GREETING)),
-    "smalltalk": (9, _from_topics(smalltalk.SMALLTALK)),
-    "identity": (8, _from_topics(identity.IDENTITY)),
+    "greeting": (2.5, _from_topics(greetings.GREETING)),
+    "smalltalk": (14, _from_topics(smalltalk.SMALLTALK)),
+    "identity": (7, _from_topics(identity.IDENTITY)),
     "ability": (2, _from_topics(identity.ABILITY)),
-    "kestrel": (8, _from_topics(KESTREL)),
-    "story": (20, story),
-    "howto": (9, howto.howto),
-    "facts": (14, _from_topics(FACTS)),
-    "definitions": (6, _from_topics(science.DEFINITIONS)),
-    "science": (4, _from_topics(science.WHY)),
-    "memory": (5, _memory),
-    "arithmetic": (8, lambda rng, split: rng.choices(
-        (numbers.arithmetic, numbers.word_problem, numbers.number_fact), (6, 4, 3))[0](rng, split)),
-    "conversion": (3, numbers.conversion),
-    "counting": (3, lists.counting),
-    "lists": (4, lambda rng, split: (lists.listing if rng.random() < 0.8 else lists.fixed_list)(rng, split)),
-    "poem": (5, fun.poem),
+    "kestrel": (7, _from_topics(KESTREL)),
+    "story": (6, story),
+    "howto": (6, howto.howto),
+    "facts": (40, _from_topics(FACTS)),
+    "definitions": (11, _from_topics(science.DEFINITIONS)),
+    "science": (3.5, _from_topics(science.WHY)),
+    "memory": (3, _memory),
+    "arithmetic": (28, lambda rng, split: rng.choices(
+        (numbers.arithmetic, numbers.word_problem, numbers.number_fact), (10, 2, 2))[0](rng, split)),
+    "conversion": (9, numbers.conversion),
+    "counting": (7, lists.counting),
+    "lists": (9, lambda rng, split: (lists.listing if rng.random() < 0.75 else lists.fixed_list)(rng, split)),
+    "poem": (4, fun.poem),
     "joke": (2, fun.joke),
     "riddle": (3, lambda rng, split: (fun.riddle if rng.random() < 0.7 else fun.solve_riddle)(rng, split)),
-    "advice": (5, _from_topics(smalltalk.ADVICE)),
-    "unknown": (7, _from_topics(unknown.UNKNOWN)),
-    "thanks": (1, _from_topics(smalltalk.THANKS)),
-    "goodbye": (1.5, _from_topics(smalltalk.GOODBYE)),
+    "advice": (6, _from_topics(advice.ADVICE)),
+    "unknown": (8, _from_topics(unknown.UNKNOWN)),
+    "thanks": (1, _from_topics(greetings.THANKS)),
+    "goodbye": (1.5, _from_topics(greetings.GOODBYE)),
 }  # fmt: skip
 _NAMES = tuple(FAMILIES)
 _WEIGHTS = tuple(weight for weight, _ in FAMILIES.values())
 _MIDDLE = tuple(name for name in _NAMES if name not in ("greeting", "goodbye", "thanks"))
-_MIDDLE_WEIGHTS = tuple(FAMILIES[name][0] * (0.4 if name == "story" else 1) for name in _MIDDLE)
+_MIDDLE_WEIGHTS = tuple(FAMILIES[name][0] * (0.6 if name == "story" else 1) for name in _MIDDLE)
 
 _REDRAWS = 3  # draws before a repeated question with the same answer is let through
 LONGEST = 10  # exchanges in one talk
@@ -81,13 +84,17 @@ _JOINS = ("Thanks. ", "Okay. ", "I see. ", "One more question. ", "Next question
           "Another question: ", "Thank you. ", "Nice. ", "Ah, okay. ", "Great! ")  # fmt: skip
 
 
-def _make(name: str, rng: Random, split: str) -> list[Exchange]:
+def make(name: str, rng: Random, split: str) -> list[Exchange]:
     made = FAMILIES[name][1](rng, split)
-    return made if isinstance(made, list) else [made]
+    made = made if isinstance(made, list) else [made]
+    if split == TRAIN:
+        for exchange in made:
+            reframe(rng, exchange)
+    return made
 
 
 def _single(rng: Random, split: str) -> list[Exchange]:
-    return _make(rng.choices(_NAMES, _WEIGHTS)[0], rng, split)
+    return make(rng.choices(_NAMES, _WEIGHTS)[0], rng, split)
 
 
 _OPENER = re.compile(r"^(Sure|Of course|Gladly)[.!:]\s")
@@ -165,7 +172,7 @@ class _Talk:
         name = self.rng.choices(_MIDDLE, _MIDDLE_WEIGHTS)[0]
         if name == "memory":
             return self.not_told()
-        made = _make(name, self.rng, self.split)
+        made = make(name, self.rng, self.split)
         label = made[0].label
         if label in {exchange.label for exchange in self.exchanges}:
             return None
@@ -180,7 +187,7 @@ class _Talk:
         if last and rng.random() < 0.5 and self.react():
             return
         draw = rng.random()
-        if draw < 0.16 and len(self.told) < 3:
+        if draw < 0.1 and len(self.told) < 3:
             key = (
                 "name"
                 if "name" not in self.told and rng.random() < 0.6
@@ -188,7 +195,7 @@ class _Talk:
             )
             if key not in self.told:
                 self.tell(key)
-        elif self.pending and draw < 0.4 and last.family != "memory":
+        elif self.pending and draw < 0.25 and last.family != "memory":
             self.recall()
         elif draw > 0.985:
             self.exchanges.append(memory.recall_all(rng, self.split, self.told))
@@ -204,16 +211,16 @@ def _chain(rng: Random, split: str) -> list[Exchange]:
     """Return a talk of several exchanges, with a greeting, a thanks and a goodbye now and then."""
     length = rng.choices(range(2, 10), (24, 22, 16, 12, 9, 6, 4, 3))[0]
     talk = _Talk(rng, split)
-    if rng.random() < 0.3:
-        talk.exchanges += _make("greeting", rng, split)
+    if rng.random() < 0.2:
+        talk.exchanges += make("greeting", rng, split)
     while len(talk.exchanges) < length:
         talk.step()
     if talk.pending and rng.random() < 0.8:
         talk.recall()
-    if rng.random() < 0.2:
-        talk.exchanges += _make("thanks", rng, split)
-    if rng.random() < 0.2:
-        talk.exchanges += _make("goodbye", rng, split)
+    if rng.random() < 0.1:
+        talk.exchanges += make("thanks", rng, split)
+    if rng.random() < 0.15:
+        talk.exchanges += make("goodbye", rng, split)
     exchanges = talk.exchanges[:LONGEST]
     _use_name(rng, exchanges, talk.told.get("name", {}).get("value", ""))
     _join(rng, exchanges)
@@ -235,7 +242,9 @@ def _join(rng: Random, talk: list[Exchange]) -> None:
     """Put a short reaction in front of some of the user's later questions."""
     for exchange in talk[1:]:
         if (
-            exchange.family in ("facts", "howto", "kestrel", "story", "poem", "arithmetic")
+            exchange.family
+            in ("facts", "howto", "kestrel", "story", "poem", "arithmetic", "lists", "counting", "conversion")
+            and ":" not in exchange.question
             and rng.random() < 0.12
         ):
             exchange.question = rng.choice(_JOINS) + _tidy(exchange.question)
@@ -248,7 +257,11 @@ def _tidy(question: str) -> str:
     """Mend what joined templates leave: "please ... please", and a full stop after a question."""
     if question.lower().count("please") > 1:
         question = question.replace(", please", "", 1)
-    if question.startswith(("Can you", "Could you", "Do you", "Would you")) and question.count(".") == 1:
+    if (
+        question.startswith(("Can you", "Could you", "Do you", "Would you"))
+        and question.count(".") == 1
+        and "?" not in question
+    ):
         question = question.removesuffix(".").rstrip() + ("?" if question.endswith(".") else "")
     return question
 
@@ -274,8 +287,8 @@ _SHORT_FORMS = (
 
 def _style(rng: Random) -> Callable[[Exchange], str]:
     """Return the way one user types, the same over a whole talk."""
-    lower, bare, short = rng.random() < 0.2, rng.random() < 0.2, rng.random() < 0.12
-    typos = rng.random() < 0.08
+    lower, bare, short = rng.random() < 0.12, rng.random() < 0.15, rng.random() < 0.08
+    typos = rng.random() < 0.04
 
     def typed(exchange: Exchange) -> str:
         text = _tidy(exchange.question)
@@ -355,7 +368,7 @@ def questions(split: str = HELDOUT, per_family: int = 8) -> list[tuple[str, str]
     for name in _NAMES:
         mine: dict[str, None] = {}
         for _ in range(per_family * 40):
-            exchange = _make(name, rng, split)[0]
+            exchange = make(name, rng, split)[0]
             mine.setdefault(exchange.question)
             if len(mine) == per_family:
                 break

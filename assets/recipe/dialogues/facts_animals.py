@@ -6,6 +6,17 @@ ANIMALS = topics(
     "facts",
     r"""
 @ what {animals} eat : animal, animals, food
+? {Animals}: what do they eat?
+? What is it that {animals} eat?
+? Food for {animals}?
+? What food do {animals} like?
+? What should I give {a animal} to eat?
+? {Animals} eat what?
+? What does {a animal} have for dinner?
+? A hungry {animal}: what will it eat?
+? What do I give {animals} to eat?
+& And {animals}?
+& And what do {animals} eat?
 ? What do {animals} eat?
 ? What does {a animal} eat?
 ? What do {animals} like to eat?
@@ -16,8 +27,6 @@ ANIMALS = topics(
 ! If I were {a animal}, what would I eat?
 ! On what do {animals} feed?
 > {Animals} eat {food}.
-> {A animal} eats {food}.
-> {Animals} like to eat {food}.
 - cow | cows | grass
 - horse | horses | grass and hay
 - sheep | sheep | grass
@@ -60,6 +69,15 @@ ANIMALS = topics(
 - hamster | hamsters | seeds, grain and vegetables
 - kestrel | kestrels | mice and insects
 @ where {animals} live : animal, animals, place
+? {Animals}: where do they live?
+? Home of {animals}?
+? {Animals} live where?
+? Where must I go to see {a animal}?
+? In what place do {animals} live?
+? Where do we find {animals}?
+? Where is the home of {a animal}?
+& And {animals}?
+& And where do {animals} live?
 ? Where do {animals} live?
 ? Where does {a animal} live?
 ? Where can I [find|see] {animals}?
@@ -69,8 +87,6 @@ ANIMALS = topics(
 ! In what kind of place would I meet {a animal}?
 ! Where is {a animal} at home?
 > {Animals} live {place}.
-> {A animal} lives {place}.
-> You can find {animals} {place}.
 - fish | fish | in water
 - shark | sharks | in the sea
 - whale | whales | in the sea
@@ -107,6 +123,15 @@ ANIMALS = topics(
 - beaver | beavers | in rivers and lakes
 - crocodile | crocodiles | in warm rivers
 @ the sound of {animals} : animal, animals, verb, sound
+? {A animal}: what does it say?
+? Sound of {a animal}?
+? {Animals} make which sound?
+? What do {animals} say?
+? Make the noise of {a animal}.
+? How do {animals} sound?
+? What is the sound of {a animal}?
+& And {a animal}?
+& And what does {a animal} say?
 ? What sound does {a animal} make?
 ? What does {a animal} say?
 ? What noise does {a animal} make?
@@ -117,8 +142,6 @@ ANIMALS = topics(
 ! Can you make the sound of {a animal}?
 ! What would I hear from {a animal}?
 > {A animal} says "{sound}".
-> {Animals} {verb}. [It sounds like "{sound}".|They go "{sound}".]
-> {A animal} goes "{sound}, {sound}"!
 - cow | cows | moo | moo
 - dog | dogs | bark | woof
 - cat | cats | meow | meow
@@ -138,6 +161,15 @@ ANIMALS = topics(
 - wolf | wolves | howl | awoo
 - donkey | donkeys | bray | hee-haw
 @ what a young {animal} is called : animal, baby
+? Baby {animal}: what is it called?
+? Name of a baby {animal}?
+? What is a little {animal} called?
+? A young {animal} is called what?
+? What do people call the baby of {a animal}?
+? What is the young of {a animal} called?
+? What name does a baby {animal} have?
+& And a baby {animal}?
+& And a young {animal}?
 ? What is a [baby|young] {animal} called?
 ? What do you call a [baby|young] {animal}?
 ? How do you call a [baby|young] {animal}?
@@ -146,8 +178,6 @@ ANIMALS = topics(
 ! Which word do we use for the child of {a animal}?
 ! The baby of {a animal} has a name. What is it?
 > A [baby|young] {animal} is called {a baby}.
-> It is called {a baby}.
-> We call a [baby|young] {animal} {a baby}.
 - dog | puppy
 - cat | kitten
 - cow | calf
@@ -169,6 +199,15 @@ ANIMALS = topics(
 - elephant | calf
 - whale | calf
 @ how many legs {a animal} has : animal, animals, number
+? {A animal}: how many legs?
+? Legs of {a animal}?
+? {A animal} has how many legs?
+? How many legs are there on {a animal}?
+? Tell me how many legs {a animal} has.
+? I am drawing {a animal}. How many legs does it need?
+? Does {a animal} have four legs?
+& And {a animal}?
+& And how many legs does {a animal} have?
 ? How many legs does {a animal} have?
 ? How many legs do {animals} have?
 ? What number of legs does {a animal} have?
@@ -176,7 +215,6 @@ ANIMALS = topics(
 ! Count the legs of {a animal} for me.
 ! On how many legs does {a animal} walk?
 > {A animal} has {number} legs.
-> {Animals} have {number} legs.
 - dog | dogs | four
 - cat | cats | four
 - horse | horses | four
@@ -196,6 +234,17 @@ ANIMALS = topics(
 - worm | worms | no
 - frog | frogs | four
 @ what {a animal} is : animal, kind, detail
+? {A animal}?
+? {A animal}: what is it?
+? What sort of animal is {a animal}?
+? What do you know about {a animal}?
+? Tell me about the {animal}.
+? Tell me what {a animal} is.
+? Explain {a animal}.
+? Is {a animal} an animal? What kind?
+? Give me a fact about {a animal}.
+& And {a animal}?
+& And what is {a animal}?
 ? What is {a animal}?
 ? What kind of animal is {a animal}?
 ? Tell me [something|a fact] about {a animal}.
@@ -206,7 +255,6 @@ ANIMALS = topics(
 ! What can you say about {a animal}?
 ! Please explain to me what {a animal} is.
 > {A animal} is {kind}. {detail}
-> The {animal} is {kind}. {detail}
 + That is all I know about the {animal}. A good animal book can tell you more.
 - elephant | the biggest land animal | It has a long trunk and big ears.
 - giraffe | the tallest animal in the world | It has a very long neck.
@@ -244,6 +292,12 @@ ANIMALS = topics(
 - dog | a friendly animal that lives with people | It can guard the house and likes to play.
 - cat | a small animal that lives with people | It likes to sleep and to hunt mice.
 @ what we get from {animals} : animal, animals, product
+? {Animals} give us what?
+? {Animals}: what do we get from them?
+? What do people get from {a animal}?
+? Why are {animals} useful?
+? What good things do {animals} give us?
+& And from {animals}?
 ? What do we get from {animals}?
 ? What does {a animal} give us?
 ? What do {animals} give us?
@@ -251,7 +305,6 @@ ANIMALS = topics(
 ! What useful things come from {a animal}?
 ! For what do people keep {animals}?
 > {Animals} give us {product}.
-> We get {product} from {animals}.
 - cow | cows | milk and meat
 - hen | hens | eggs
 - sheep | sheep | wool and milk

@@ -6,6 +6,20 @@ PLACES = topics(
     "facts",
     r"""
 @ the capital of {country} : country, city, continent
+? Capital of {country}?
+? Which city is {country}'s capital?
+? {Country}: what is the capital?
+? What is {country}'s capital city?
+? The capital of {country} is which city?
+? What city is the capital of {country}?
+? Where does the government of {country} sit, in which capital?
+? {Country} has which capital?
+? What do you call the capital of {country}?
+? For {country}, which city is the capital?
+& And of {country}?
+& And the capital of {country}?
+& And {country}?
+& What about {country}?
 ? What is the capital[ city|] of {country}?
 ? Which city is the capital of {country}?
 ? What's the capital of {country}?
@@ -16,8 +30,6 @@ PLACES = topics(
 ! I would like to know the capital of {country}.
 ! Which town is {country}'s capital city?
 > The capital of {country} is {city}.
-> {city} is the capital[ city|] of {country}.
-> It is {city}. [{country} is in {continent}.|{city} is the capital of {country}.]
 + {country} is a country in {continent}, and {city} is its capital.
 - France | Paris | Europe
 - Germany | Berlin | Europe
@@ -65,6 +77,14 @@ PLACES = topics(
 - Australia | Canberra | Australia
 - New Zealand | Wellington | the South Pacific
 @ where {country} is : country, continent
+? Is {country} in Europe or somewhere else?
+? {Country}: which continent is it in?
+? Where in the world is {country}?
+? {Country} is in which continent?
+? Where does {country} lie?
+? Where do I go if I travel to {country}?
+& And {country}?
+& And where is {country}?
 ? Where is {country}?
 ? [On|In] which continent is {country}?
 ? In what part of the world is {country}?
@@ -73,8 +93,6 @@ PLACES = topics(
 ! Where can I find {country} on the map?
 ! To which continent does {country} belong?
 > {country} is in {continent}.
-> {country} is a country in {continent}.
-> You can find {country} in {continent}.
 - France | Europe
 - Germany | Europe
 - Italy | Europe
@@ -97,6 +115,13 @@ PLACES = topics(
 - Chile | South America
 - Argentina | South America
 @ what people speak in {country} : country, language
+? {Country}: which language do people speak there?
+? What is spoken in {country}?
+? Which language do the people of {country} speak?
+? What language is spoken in {country}?
+? I am going to {country}. What do people speak there?
+? How do people talk in {country}, in which language?
+& And in {country}?
 ? What language do [people|they] speak in {country}?
 ? Which language is spoken in {country}?
 ? What do people speak in {country}?
@@ -104,7 +129,6 @@ PLACES = topics(
 ! In {country}, what language would I hear?
 ! Which language do I need in {country}?
 > [Most people in {country} speak {language}.|People in {country} speak {language}.]
-> In {country}, most people speak {language}.
 - France | French
 - Germany | German
 - Austria | German
@@ -130,6 +154,14 @@ PLACES = topics(
 - Egypt | Arabic
 - Turkey | Turkish
 @ the planet {planet} : planet, detail
+? What sort of planet is {planet}?
+? Is {planet} a planet?
+? The planet {planet}[, please|].
+? Explain what {planet} is.
+? Give me a fact about {planet}.
+? Something about {planet}, please.
+? {Planet}?
+& And {planet}?
 ? What is {planet}?
 ? Tell me about [the planet|] {planet}.
 ? What do you know about [the planet|] {planet}?
@@ -138,7 +170,6 @@ PLACES = topics(
 ! I want to learn about the planet {planet}.
 ! Which planet is {planet}?
 > {planet} is a planet. {detail}
-> {planet} is one of the eight planets. {detail}
 - Mercury | It is the planet nearest to the sun, and it is the smallest one.
 - Venus | It is the hottest planet, and it shines brightly in the evening or morning sky.
 - Earth | It is our home, with air, water and life.
@@ -148,6 +179,11 @@ PLACES = topics(
 - Uranus | It is a cold blue planet far from the sun.
 - Neptune | It is the planet farthest from the sun.
 @ which planet it is : ask, answer
+? Of all the planets, which {ask}?
+? The planet that {ask}?
+? I wonder which planet {ask}.
+? Which one of the planets {ask}?
+? Say which planet {ask}.
 ? Which planet {ask}?
 ? What planet {ask}?
 ? What is the planet that {ask}?
@@ -165,6 +201,17 @@ PLACES = topics(
 - is the hottest | Venus is the hottest planet.
 - do we live on | We live on the Earth.
 @ the {most} : most, answer
+? {Most}?
+? The {most}?
+? The {most}, please.
+? Tell me what the {most} is.
+? Say the {most}.
+? I wonder what the {most} is.
+? I am looking for the {most}.
+? Could you tell me the {most}?
+? What can be called the {most}?
+? What do people call the {most}?
+& And the {most}?
 ? What is the {most}?
 ? What's the {most}?
 ? Which is the {most}?

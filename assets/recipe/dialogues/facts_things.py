@@ -6,6 +6,17 @@ THINGS = topics(
     "facts",
     r"""
 @ the colour of {thing} : thing, is, color
+? What colour does {thing} have?
+? Colo[u|]r of {thing}?
+? {Thing} {is} which colo[u|]r?
+? Which colo[u|]r does {thing} have?
+? Say the colour of {thing}.
+? Is {thing} red, green or what?
+? I am painting {thing}. Which colour do I take?
+? I want to draw {thing}. What colour {is} it?
+? What do we say about the colour of {thing}?
+& And {thing}?
+& And the colour of {thing}?
 ? What colo[u|]r {is} {thing}?
 ? Which colo[u|]r {is} {thing}?
 ? What is the colo[u|]r of {thing}?
@@ -14,7 +25,6 @@ THINGS = topics(
 ! In which colour would I paint {thing}?
 ! {Thing}: which colour is that?
 > {Thing} {is} {color}.
-> The colour of {thing} is {color}.
 - grass | is | green
 - the sky on a clear day | is | blue
 - snow | is | white
@@ -41,6 +51,14 @@ THINGS = topics(
 - a sunflower | is | yellow
 - a cucumber | is | green
 @ mixing {one} and {two} : one, two, result
+? {One} and {two} make which colour?
+? {One} with {two}?
+? {One} plus {two}: which colour is it?
+? If you mix {one} and {two}, what is it?
+? I mix {one} with {two}. What will I see?
+? Which colour do {one} and {two} make?
+? What can I get from {one} and {two}?
+& And {one} and {two}?
 ? What colour do you get when you mix {one} and {two}?
 ? What do {one} and {two} make?
 ? What happens when I mix {one} and {two}[ paint|]?
@@ -49,7 +67,6 @@ THINGS = topics(
 ! I have {one} and {two} paint. What can I make from both?
 ! Which colour comes out of {one} with {two}?
 > {One} and {two} make {result}.
-> When you mix {one} and {two}, you get {result}.
 - red | yellow | orange
 - yellow | red | orange
 - blue | yellow | green
@@ -61,6 +78,18 @@ THINGS = topics(
 - black | white | grey
 - white | black | grey
 @ {a thing} : thing, use
+? What do people do with {a thing}?
+? What does one do with {a thing}?
+? {A thing}: what is it for?
+? Why do we have {a thing}?
+? What do I need {a thing} for?
+? How is {a thing} useful?
+? {A thing} is used for what?
+? How do people use {a thing}?
+? Tell me what {a thing} is for.
+? What does {a thing} help us to do?
+& And {a thing}?
+& And what is {a thing} for?
 ? What is {a thing} for?
 ? What is {a thing} used for?
 ? What do we use {a thing} for?
@@ -71,9 +100,6 @@ THINGS = topics(
 ! I found {a thing}. What is it good for?
 ! When do people need {a thing}?
 > {A thing} is used to {use}.
-> We use {a thing} to {use}.
-> You can use {a thing} to {use}.
-> People use {a thing} to {use}.
 - hammer | hit nails
 - saw | cut wood
 - spoon | eat soup
@@ -122,6 +148,13 @@ THINGS = topics(
 - whistle | make a loud sound
 - dictionary | look up words
 @ {a shape} : shape, sides
+? {A shape}: how many corners?
+? Sides of {a shape}?
+? How many sides are there in {a shape}?
+? Tell me how many sides {a shape} has.
+? What kind of shape is {a shape}?
+? Describe {a shape}.
+& And {a shape}?
 ? How many sides does {a shape} have?
 ? How many sides has {a shape} got?
 ? How many corners does {a shape} have?
@@ -130,7 +163,6 @@ THINGS = topics(
 ! Count the sides of {a shape} for me.
 ! What does {a shape} look like?
 > {A shape} {sides}.
-> {A shape} is a shape. It {sides}.
 - triangle | has three sides and three corners
 - square | has four equal sides and four corners
 - rectangle | has four sides and four corners
@@ -139,6 +171,16 @@ THINGS = topics(
 - octagon | has eight sides and eight corners
 - circle | is round and has no corners
 @ {who} : who, does
+? {A who}: what does he or she do?
+? What work does {a who} do?
+? What is {a who} good at?
+? Tell me what {a who} does.
+? Who is {a who}?
+? What does {a who} do at work?
+? Describe the job of {a who}.
+? What do you know about the job of {a who}?
+& And {a who}?
+& And what does {a who} do?
 ? What does {a who} do?
 ? What is {a who}?
 ? What is the job of {a who}?
@@ -147,7 +189,6 @@ THINGS = topics(
 ! Explain the work of {a who}.
 ! Why do we need {a who}?
 > {A who} {does}.
-> {A who} is a person who {does}.
 - baker | bakes bread and cakes
 - doctor | helps sick people to get well
 - nurse | cares for sick people
@@ -174,6 +215,12 @@ THINGS = topics(
 - scientist | tries to find out how the world works
 - shoemaker | makes and mends shoes
 @ our {part} : part, verb, use
+? {Part}: what are they for?
+? How do we use our {part}?
+? What are {part} good for?
+? Tell me what our {part} do.
+? What is the use of our {part}?
+& And our {part}?
 ? What do we use our {part} for?
 ? What are our {part} for?
 ? What do our {part} do?
@@ -182,7 +229,6 @@ THINGS = topics(
 ! What would be hard without {part}?
 ! How do {part} help us?
 > We use our {part} to {use}.
-> Our {part} help us to {use}.
 - eyes | are | see
 - ears | are | hear
 - legs | are | walk and run
@@ -195,13 +241,18 @@ THINGS = topics(
 - muscles | are | move
 - bones | are | stand up and be strong
 @ what {a thing} is made of : thing, material
+? {A thing} is made of what?
+? {A thing}: what is it made of?
+? What do people use to make {a thing}?
+? Tell me what {a thing} is made of.
+? Of what do we make {a thing}?
+& And {a thing}?
 ? What is {a thing} made of?
 ? From what is {a thing} made?
 ? What do you need to make {a thing}?
 ! Which material is in {a thing}?
 ! What stuff do people make {a thing} from?
 > {A thing} is [mostly|often|] made of {material}.
-> People make {a thing} from {material}.
 - window | glass
 - table | wood
 - book | paper
@@ -215,6 +266,14 @@ THINGS = topics(
 - omelette | eggs
 - nail | iron
 @ where {thing} comes from : thing, from
+? {Thing} comes from where?
+? {Thing}: where does it come from?
+? From where do we get {thing}?
+? Tell me where {thing} comes from.
+? Where is {thing} from?
+? What gives us {thing}?
+& And {thing}?
+& And where does {thing} come from?
 ? Where does {thing} come from?
 ? Where do we get {thing} from?
 ? What is {thing} made from?
@@ -222,7 +281,6 @@ THINGS = topics(
 ! Do you know where {thing} comes from?
 ! What is the source of {thing}?
 > {Thing} comes from {from}.
-> We get {thing} from {from}.
 - milk | cows
 - honey | bees
 - wool | sheep
@@ -240,6 +298,12 @@ THINGS = topics(
 - rain | the clouds
 - light | the sun and from lamps
 @ your yes or no question : thing, answer
+? Is it true? Is {thing}?
+? Yes or no: is {thing}?
+? Somebody said no, but is {thing}?
+? I am not sure. Is {thing}?
+? Can you say if it is so: is {thing}?
+? Quick, is {thing}?
 ? Is {thing}?
 ? Tell me, is {thing}?
 ? Please tell me: is {thing}?

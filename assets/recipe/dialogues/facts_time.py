@@ -6,6 +6,14 @@ TIME = topics(
     "facts",
     r"""
 @ the day after {day} : day, next, before
+? {Day}, and then?
+? Day after {day}?
+? What comes after {day}?
+? The day after {day} is which one?
+? Which day do we have after {day}?
+? Tell me the day that comes after {day}.
+? Yesterday was {day}. What is today?
+& And after {day}?
 ? What day comes after {day}?
 ? Which day comes after {day}?
 ? What is the day after {day}?
@@ -14,8 +22,6 @@ TIME = topics(
 ! Today is {day}. What will it be tomorrow?
 ! When {day} is over, which day begins?
 > {next} comes after {day}.
-> The day after {day} is {next}.
-> After {day} comes {next}.
 - Monday | Tuesday | Sunday
 - Tuesday | Wednesday | Monday
 - Wednesday | Thursday | Tuesday
@@ -24,6 +30,13 @@ TIME = topics(
 - Saturday | Sunday | Friday
 - Sunday | Monday | Saturday
 @ the day before {day} : day, next, before
+? Day before {day}?
+? What comes before {day}?
+? Which day comes right before {day}?
+? The day before {day} is which one?
+? Tomorrow is {day}. What is today?
+? Tell me the day that comes before {day}.
+& And before {day}?
 ? What day comes before {day}?
 ? Which day is before {day}?
 ? What is the day before {day}?
@@ -31,7 +44,6 @@ TIME = topics(
 ! Today is {day}. What was it yesterday?
 ! Which day ends when {day} begins?
 > {before} comes before {day}.
-> The day before {day} is {before}.
 - Monday | Tuesday | Sunday
 - Tuesday | Wednesday | Monday
 - Wednesday | Thursday | Tuesday
@@ -40,6 +52,14 @@ TIME = topics(
 - Saturday | Sunday | Friday
 - Sunday | Monday | Saturday
 @ the month after {month} : month, next, before
+? {Month}, and then?
+? Month after {month}?
+? What comes after {month}?
+? The month after {month} is which one?
+? Which month do we have after {month}?
+? Tell me the month that comes after {month}.
+? If it is {month} now, which month comes next?
+& And after {month}?
 ? What month comes after {month}?
 ? Which month comes after {month}?
 ? What is the month after {month}?
@@ -47,8 +67,6 @@ TIME = topics(
 ! When {month} is over, which month begins?
 ! It is {month}. What is the next month?
 > {next} comes after {month}.
-> The month after {month} is {next}.
-> After {month} comes {next}.
 - January | February | December
 - February | March | January
 - March | April | February
@@ -62,12 +80,18 @@ TIME = topics(
 - November | December | October
 - December | January | November
 @ the month before {month} : month, before
+? Month before {month}?
+? What comes before {month}?
+? Which month comes before {month}?
+? Which month comes right before {month}?
+? The month before {month} is which one?
+? Tell me the month that comes before {month}.
+& And before {month}?
 ? What month comes before {month}?
 ? Which month is before {month}?
 ? What is the month before {month}?
 ! It is {month}. What was the last month?
 > {before} comes before {month}.
-> The month before {month} is {before}.
 - February | January
 - March | February
 - April | March
@@ -81,6 +105,13 @@ TIME = topics(
 - December | November
 - January | December
 @ how many days {month} has : month, days
+? Days in {month}?
+? {Month}: how many days?
+? {Month} has how many days?
+? Tell me how many days {month} has.
+? How many days long is {month}?
+? What number of days has {month}?
+& And {month}?
 ? How many days does {month} have?
 ? How many days are [there|] in {month}?
 ? How long is {month}?
@@ -88,7 +119,6 @@ TIME = topics(
 ! Count the days of {month}.
 ! {month} is how many days long?
 > {month} has {days} days.
-> There are {days} days in {month}.
 - January | 31
 - March | 31
 - April | 30
@@ -102,6 +132,13 @@ TIME = topics(
 - December | 31
 - February | 28 or 29
 @ {whole} : whole, ask, answer
+? Say how many {ask}.
+? I wonder how many {ask}.
+? Quick, how many {ask}?
+? Could you tell me how many {ask}?
+? I am not sure how many {ask}.
+? The number, please: how many {ask}?
+? How many {ask}, do you think?
 ? How many {ask}?
 ? Can you tell me how many {ask}?
 ? Do you know how many {ask}?
@@ -130,6 +167,13 @@ TIME = topics(
 - a pair | shoes are in a pair | There are two shoes in a pair.
 - years of a century | years are in a century | There are 100 years in a century.
 @ the season of {season} : season, months, weather
+? What do you know about {season}?
+? How is it in {season}?
+? Describe {season}.
+? {Season}: when is it?
+? In what months do we have {season}?
+? Say something about {season}.
+& And {season}?
 ? When is {season}?
 ? Which months are [in|] {season}?
 ? In which months is it {season}?
@@ -138,18 +182,23 @@ TIME = topics(
 ! What happens in {season}?
 ! What can you say about the season {season}?
 > In the north of the world, {season} is in {months}. {weather}
-> {weather} In the north, it is in {months}.
 - spring | March, April and May | The days get longer and the first flowers come out.
 - summer | June, July and August | The days are long and it is warm.
 - autumn | September, October and November | The leaves turn red and yellow and fall from the trees.
 - winter | December, January and February | The days are short and cold, and sometimes there is snow.
 @ the season after {season} : season, next
+? Season after {season}?
+? What comes after {season}?
+? {Season}, and then?
+? The season after {season} is which one?
+? After {season}, what is next?
+? Tell me the season that comes after {season}.
+& And after {season}?
 ? What season comes after {season}?
 ? Which season comes after {season}?
 ? What is the season after {season}?
 ! When {season} is over, which season begins?
 > {Next} comes after {season}.
-> After {season} comes {next}.
 - spring | summer
 - summer | autumn
 - autumn | winter

@@ -6,6 +6,17 @@ WORDS = topics(
     "facts",
     r"""
 @ the opposite of {word} : word, other
+? Opposite of {word}?
+? {Word}: what is the opposite?
+? What is the contrary of {word}?
+? Not {word}, but what?
+? The opposite of {word} is what?
+? I need the opposite of {word}.
+? Which word is opposite to {word}?
+? What do I say for the opposite of {word}?
+? Find the opposite of {word}.
+& And of {word}?
+& And the opposite of {word}?
 ? What is the opposite of {word}?
 ? What's the opposite of {word}?
 ? Tell me the opposite of {word}[, please|].
@@ -16,8 +27,6 @@ WORDS = topics(
 ! If it is not {word}, what is it?
 ! Which word means the other thing than {word}?
 > The opposite of {word} is {other}.
-> {Other} is the opposite of {word}.
-> It is {other}.
 - big | small
 - small | big
 - hot | cold
@@ -85,6 +94,16 @@ WORDS = topics(
 - north | south
 - east | west
 @ the plural of {word} : word, plural
+? Plural of {word}?
+? {Word}: what is the plural?
+? What are two of them called: one {word}, two ...?
+? More than one {word}: what do I say?
+? The plural of {word} is what?
+? How do I write the plural of {word}?
+? Say {word} in the plural.
+? What do I call two of them, if one is a {word}?
+& And of {word}?
+& And the plural of {word}?
 ? What is the plural of {word}?
 ? What's the plural of {word}?
 ? What is the plural form of {word}?
@@ -94,8 +113,6 @@ WORDS = topics(
 ! Do you know the plural of {word}?
 ! I have one {word}. How do I say it when I have three?
 > The plural of {word} is {plural}.
-> We say one {word} and two {plural}.
-> It is {plural}.
 - mouse | mice
 - child | children
 - man | men
@@ -131,14 +148,22 @@ WORDS = topics(
 - dish | dishes
 - book | books
 @ the past of {word} : word, past
+? Past of {word}?
+? Past tense of {word}?
+? {Word}: what is the past?
+? Put {word} into the past.
+? The past tense of {word} is what?
+? Yesterday I ... What is the right form of {word}?
+? I need the past of {word}.
+& And of {word}?
+& And the past of {word}?
 ? What is the past [tense|form] of {word}?
 ? What is the past of {word}?
 ? How do you say {word} in the past?
 ? Tell me the past form of {word}.
 ! Today I {word}. What did I do yesterday?
 ! Do you know the past tense of {word}?
-> The past of {word} is {past}. [Today I {word}, yesterday I {past}.|]
-> It is {past}. We say: yesterday I {past}.
+> The past of {word} is {past}.
 - go | went
 - eat | ate
 - see | saw

@@ -59,6 +59,7 @@ def follow(rng: Random, split: str, last: Exchange) -> list[Exchange]:
     choices = ["asked"] * _quotable(last)
     choices += ["more"] * (4 if last.more and last.more[:25] not in last.answer else 0)
     choices += ["why"] * (4 if last.why else 0)
+    choices += ["sibling"] * (6 if last.sibling else 0)
     choices += ["again"] * (4 if last.again else 0)
     choices += ["short"] * (4 if last.short and len(last.answer) > len(last.short) + 20 else 0)
     if last.family == "facts":
@@ -66,6 +67,8 @@ def follow(rng: Random, split: str, last: Exchange) -> list[Exchange]:
     if not choices:
         return []
     kind = rng.choice(choices)
+    if kind == "sibling":
+        return [last.sibling(rng)]
     if kind == "again":
         return _another(rng, split, last)
     if kind == "asked":

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from kestrel_assets.recipe.dialogues.grammar import Ask, Exchange, capital, expand
+from kestrel_assets.recipe.dialogues.grammar import TRAIN, Ask, Exchange, capital, expand
 
 JOKES = tuple(
     tuple(part.strip() for part in line.split("|"))
@@ -86,7 +86,11 @@ What has stripes and looks like a horse? | a zebra
 )
 
 _JOKE_ASK = Ask(
-    ("[Tell|Can you tell|Please tell] me a [joke|funny joke|short joke][, please|]", "Do you know a joke?",
+    ("I need a laugh.", "Any jokes?", "Joke, please.", "Is there a joke you know?", "I want to laugh.",
+     "Time for a joke.", "Can you make me laugh?", "Can you be funny?", "Let me hear a joke.", "Joke?",
+     "I am sad. Tell me a joke.", "Do you have a funny joke?", "I feel like laughing.",
+     "A funny one, please.",
+     "[Tell|Can you tell|Please tell] me a [joke|funny joke|short joke][, please|]", "Do you know a joke?",
      "Make me laugh[, please|].", "I want to hear a joke.", "Say something funny.",
      "Give me a joke[, please|].",
      "Do you know any jokes?", "[Tell|Please tell] me something funny.", "A joke, please.",
@@ -95,7 +99,12 @@ _JOKE_ASK = Ask(
      "Would you tell me something to laugh about?"),
 )  # fmt: skip
 _RIDDLE_ASK = Ask(
-    ("[Tell|Give|Ask] me a riddle[, please|].", "Do you know a riddle?",
+    ("Riddle, please.", "Any riddles?", "I want to guess something.", "Time for a riddle.",
+     "Riddle me something.",
+     "Do you have a riddle?", "A riddle for me, please.", "Is there a riddle you know?",
+     "I am good at riddles.",
+     "Let us play a riddle game.", "Can I hear a riddle?", "Make me guess.", "I love riddles. Ask me one.",
+     "[Tell|Give|Ask] me a riddle[, please|].", "Do you know a riddle?",
      "Can you [tell|give|ask] me a riddle?",
      "I want [to hear|to solve|] a riddle.", "A riddle, please.", "I like riddles. Do you have one?"),
     ("Let me guess a riddle.", "Have you got a riddle for me?", "Test me with a riddle."),
@@ -115,9 +124,9 @@ _GUESS = Ask(
 def joke(rng: Random, split: str) -> Exchange:
     """Return a request for a joke, told with its answer."""
     setup, punch = rng.choice(JOKES)
-    answer = rng.choice(("", "", "", "Here is one. ", "Sure! ", "I know one. ")) + f"{setup} {punch}"
+    answer = rng.choice(("", "Here is one. ")) + f"{setup} {punch}"
     question = _JOKE_ASK.pick(rng, split)
-    if question.startswith("Can you tell"):
+    if question.startswith("Can you tell") and question[-1] != "?":
         question += "?"
     elif question[-1] not in ".?":
         question += "."
@@ -134,7 +143,7 @@ def joke(rng: Random, split: str) -> Exchange:
 def riddle(rng: Random, split: str) -> list[Exchange]:
     """Return a riddle and the turn in which it is solved, given up or guessed wrong."""
     setup, solution = rng.choice(RIDDLES)
-    opener = rng.choice(("", "", "Here is one. ", "Sure! ", "Try this one: "))
+    opener = rng.choice(("Here is a riddle: ", "Here is a riddle: ", ""))
     first = Exchange("riddle", _RIDDLE_ASK.pick(rng, split), opener + setup, label="a riddle")
     kind = rng.random()
     if kind < 0.5:
@@ -158,7 +167,21 @@ def riddle(rng: Random, split: str) -> list[Exchange]:
 
 
 _GUESS_RIDDLE = Ask(
-    ("Here is a riddle: {q}", "I have a riddle for you: {q}", "{q}", "Can you solve this riddle? {q}"),
+    (
+        "Do you know this one? {q}",
+        "Riddle: {q}",
+        "Solve this: {q}",
+        "Can you guess? {q}",
+        "Now I ask you: {q}",
+        "Try this riddle: {q}",
+        "Here is one for you: {q}",
+        "My sister knows this one: {q}",
+        "{q} What is it?",
+        "Here is a riddle: {q}",
+        "I have a riddle for you: {q}",
+        "{q}",
+        "Can you solve this riddle? {q}",
+    ),
     ("Guess this: {q}", "My friend asked me: {q}"),
 )
 
@@ -166,7 +189,7 @@ _GUESS_RIDDLE = Ask(
 def solve_riddle(rng: Random, split: str) -> Exchange:
     """The user asks the riddle."""
     setup, solution = rng.choice(RIDDLES)
-    answer = expand(rng, "[It is {x}.|I think it is {x}.|Is it {x}?|That must be {x}!]", {"x": solution})
+    answer = expand(rng, "[It is {x}.|I think it is {x}.]", {"x": solution})
     return Exchange("riddle", _GUESS_RIDDLE.pick(rng, split, {"q": setup}), answer, label="your riddle")
 
 
@@ -257,7 +280,14 @@ _LATER = (
     "And when the rain is on the pane,\nI know the sun will come again.",
 )
 _POEM_ASK = Ask(
-    ("[Write|Make|Tell me] a [short|little|] poem about {x}[, please|].",
+    ("Some verses about {x}[, please|].", "I want to read a few lines on {x}.", "Compose a poem about {x}.",
+     "Poem about {x}", "Let us have a poem about {x}.", "Poem: {x}", "Give me a poem [on|about] {x}.",
+     "Rhymes about {x}, please.", "Do you have a verse about {x}?", "I would like a poem about {x}.",
+     "I like {x}. Write a poem about it.", "A short poem on {x}[, please|].", "Make up a poem about {x}.",
+     "Say something about {x} in rhyme.", "Can I have a poem [on|about] {x}?", "May I hear a poem about {x}?",
+     "I need a poem about {x}.", "Tell me a poem about {x}.", "Write verses on {x}.",
+     "{X}, as a poem, please.",
+     "[Write|Make|Tell me] a [short|little|] poem about {x}[, please|].",
      "Can you write [me|] a [short|] poem about {x}?",
      "I want a poem about {x}.", "Please write a poem about {x}.", "Do you know a poem about {x}?",
      "A poem about {x}, please.", "Write me a few lines about {x}.", "Make a rhyme about {x}[, please|]."),
@@ -265,9 +295,32 @@ _POEM_ASK = Ask(
      "Please rhyme something about {x} for me."),
 )  # fmt: skip
 _POEM_ANY = Ask(
-    ("[Write|Tell me] a [short|] poem[, please|].", "Can you write [a poem|poems]?", "Do you know a poem?"),
+    (
+        "A poem, please.",
+        "I want a poem.",
+        "Give me a poem.",
+        "Can I hear a poem?",
+        "Do you have a poem for me?",
+        "Make up a poem.",
+        "Say a poem.",
+        "I like poems. Do you know one?",
+        "[Write|Tell me] a [short|] poem[, please|].",
+        "Can you write [a poem|poems]?",
+        "Do you know a poem?",
+    ),
     ("I am in the mood for a poem.", "May I have some verses?"),
 )
+
+
+_AND = ("And one about {x}[, please|]?", "Now one about {x}[, please|].", "Another one about {x}[, please|].")
+
+
+def _another_about(rng: Random, split: str, last: str) -> Exchange:
+    """The user wants another poem, about this subject."""
+    subject = rng.choice([other for other in _SUBJECTS if other != last])
+    made = poem(rng, split, subject)
+    made.question, made.label = expand(rng, rng.choice(_AND), {"x": subject}), f"a poem about {subject}"
+    return made
 
 
 def poem(rng: Random, split: str, subject: str = "") -> Exchange:
@@ -277,10 +330,14 @@ def poem(rng: Random, split: str, subject: str = "") -> Exchange:
     asked = rng.random() < 0.9
     question = _POEM_ASK.pick(rng, split, {"x": subject}) if asked else _POEM_ANY.pick(rng, split)
     couplets = [expand(rng, rng.choice(_FIRST), {"x": told})]
-    couplets += rng.sample(_LATER, 1 if rng.random() < 0.75 else 2)
-    lines = [capital(line) for couplet in couplets for line in couplet.split("\n")]
+    couplets.append(rng.choice(_LATER))
+    # the asked-for subject first, to hold on to
+    lines = [f"A poem about {told}:"]
+    lines += [capital(line) for couplet in couplets for line in couplet.split("\n")]
     label = f"a poem about {told}" if asked else "a poem"
     plan = f"The user wants {label}. I will write a few lines that rhyme."
     return Exchange("poem", question,
     "\n".join(lines), label=label, plan=plan, again=lambda other: [poem(other, split, subject)],
-                    short="\n".join(lines[:2]))  # fmt: skip
+                    short="\n".join(lines[:3]),
+                    sibling=(lambda other: _another_about(other, split, subject))
+                    if split == TRAIN else None)  # fmt: skip

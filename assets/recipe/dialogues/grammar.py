@@ -110,6 +110,8 @@ class Exchange:
     short: str = ""
     again: "Callable[[Random], list[Exchange]] | None" = None  # what "another one" gives
     plan: str = ""
+    asked: str = ""  # the thing with its article, when the question asks what it is
+    sibling: "Callable[[Random], Exchange] | None" = None  # the same asked of another row, in few words
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,7 @@ class Topic:
     more: list[str] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
     short: list[str] = field(default_factory=list)
+    elliptic: list[str] = field(default_factory=list)
     rows: list[dict[str, str]] = field(default_factory=list)
 
     def exchange(self, rng: Random, split: str, row: Mapping[str, str] | None = None) -> Exchange:
@@ -153,10 +156,21 @@ class Topic:
             more=one(self.more),
             why=one(self.why),
             short=one(self.short),
+            asked=slots.get("asked", "") if self.label == "{label}" else "",
+            sibling=(lambda other: self.another(other, split, slots))
+            if self.elliptic and split == TRAIN
+            else None,
         )
 
+    def another(self, rng: Random, split: str, last: Mapping[str, str]) -> Exchange:
+        """Ask about another row in the few words of someone who has just asked about ``last``."""
+        row = rng.choice([row for row in self.rows if row is not last])
+        made = self.exchange(rng, split, row)
+        made.question = expand(rng, rng.choice(self.elliptic), row)
+        return made
 
-_MARKS = {"?": "ask", "!": "heldout", ">": "answers", "+": "more", "*": "why", "<": "short"}
+
+_MARKS = {"?": "ask", "!": "heldout", ">": "answers", "+": "more", "*": "why", "<": "short", "&": "elliptic"}
 
 
 def topics(family: str, text: str) -> list[Topic]:
@@ -164,6 +178,7 @@ def topics(family: str, text: str) -> list[Topic]:
 
     ``@ label`` or ``@ label : field, field`` opens a topic; ``?`` is a training question, ``!`` a held-out
     question, ``>`` an answer, ``+`` the answer to "tell me more", ``*`` to "why?", ``<`` a shorter answer,
+    ``&`` a short question after another row,
     ``-`` a row of the table with its fields between bars. ``\\n`` stands for a line break.
     """
     found: list[Topic] = []
@@ -185,4 +200,9 @@ def topics(family: str, text: str) -> list[Topic]:
 
 def pick_topic(rng: Random, found: list[Topic]) -> Topic:
     """Choose a topic; one with a long table comes up more often than one with a short table."""
-    return rng.choices(found, weights=[max(1, len(topic.rows)) ** 0.6 for topic in found])[0]
+    return rng.choices(found, weights=[_weight(topic) for topic in found])[0]
+
+
+def _weight(topic: Topic) -> float:
+    """Every single fact is to come up about equally often; other tables are only variety."""
+    return max(1, len(topic.rows)) ** (0.95 if topic.family == "facts" else 0.6)

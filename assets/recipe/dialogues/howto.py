@@ -65,9 +65,23 @@ TASKS = {
 }
 ASK = Ask(
     (
+        "I need to {mine}. What are the steps?", "I have to {mine} today. Can you help?",
+        "Steps to {mine}, please.",
+        "I would like to {mine}, but I do not know how.", "My friend wants to {mine}. What can I say?",
+        "I am trying to {mine}. Help me, please.", "Is it hard to {mine}? Tell me how.",
+        "Do you know how to {mine}?",
+        "Do you know how I can {mine}?", "Explain in a few steps how to {mine}.",
+        "What do I need to do to {mine}?",
+        "How does one {task}?", "What is a good way to {mine}?", "I want to {mine}.",
+        "I want to {mine}. Tell me how.",
+        "What are the steps if I want to {mine}?", "I wonder how to {mine}.", "How would you {task}?",
+        "Today I want to {mine}. How does it work?", "Can you teach me how to {mine}?",
+        "Give me the steps to {mine}.",
+        "I forgot how to {mine}.", "I do not know how to {mine}.", "Please help me. I want to {mine}.",
         "How do I {mine}?", "How can I {mine}?", "How do you {task}?", "Can you tell me how to {mine}?",
         "Tell me how to {mine}[, please|].", "Please explain how to {mine}.", "How to {mine}?",
-        "I want to {mine}. What do I have to do?", "What is the best way to {mine}?", "Can you explain how to {mine}?",
+        "I want to {mine}. What do I have to do?", "What is the best way to {mine}?",
+        "Can you explain how to {mine}?",
         "What are the steps to {mine}?", "I want to {mine}. How do I do it?",
         "Can you help me to {mine}?",
     ),
@@ -76,19 +90,17 @@ ASK = Ask(
         "Teach me to {mine}, please.", "What must I do if I want to {mine}?",
     ),
 )  # fmt: skip
-_OPENERS = ("", "", "", "That is easy. ", "Sure. ", "Of course. ", "Here is how to {task}. ", "Gladly. ")
-_CLOSERS = ("", "", "", "", " That is all!", " Have fun!", " Good luck!", " Now you are done.")
+_OPENER = "Here is how to {task}:"  # the asked-for task first, to hold on to
 
 
 def _numbered(steps: tuple[str, ...]) -> str:
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
 
 
-def _flowing(rng: Random, steps: tuple[str, ...]) -> str:
-    """Join the steps with First, Then, After that and At the end."""
-    middle = ["Then ", "", "Next, ", "After that, ", ""]
-    rng.shuffle(middle)
-    links = ["First, ", *middle[: len(steps) - 2], rng.choice(("At the end, ", "Finally, ", ""))]
+def _flowing(steps: tuple[str, ...]) -> str:
+    """Join the steps with First, Then and At the end."""
+    middle = ["Then ", "", "Next, ", "", ""]
+    links = ["First, ", *middle[: len(steps) - 2], "At the end, "]
     parts = []
     for link, step in zip(links, steps, strict=True):
         # "Do not" and "Always" after a link would read badly
@@ -98,17 +110,35 @@ def _flowing(rng: Random, steps: tuple[str, ...]) -> str:
     return " ".join(parts)
 
 
-def howto(rng: Random, split: str) -> Exchange:
+_AND = Ask(
+    ("And how do I {mine}?", "And how can I {mine}?", "And how to {mine}?"), ("How about this: to {mine}?",)
+)
+
+
+def _next(rng: Random, split: str, last: str) -> Exchange:
+    """Ask for another task in the words of someone who has just asked for one."""
+    made = howto(rng, split, rng.choice([task for task in TASKS if task != last]))
+    task = made.label.removeprefix("how to ")
+    made.question = _AND.pick(rng, split, {"mine": task.replace("your", "my")})
+    return made
+
+
+def howto(rng: Random, split: str, task: str = "") -> Exchange:
     """Return a how-to question, answered as a numbered list or in flowing sentences."""
-    task = rng.choice(tuple(TASKS))
+    task = task or rng.choice(tuple(TASKS))
     steps = TASKS[task]
     mine = task.replace("your", "my")
     question = ASK.pick(rng, split, {"task": task, "mine": mine})
-    opener = rng.choice(_OPENERS).format(task=task)
-    if rng.random() < 0.35:
-        answer = (opener.strip() + "\n" if opener else "") + _numbered(steps)
-    else:
-        answer = opener + _flowing(rng, steps) + rng.choice(_CLOSERS)
+    opener = _OPENER.format(task=task)
+    answer = f"{opener}\n{_numbered(steps)}" if rng.random() < 0.25 else f"{opener} {_flowing(steps)}"
     short = " ".join(steps[:3]) if len(steps) > 4 else " ".join(steps[:2])
     plan = f"This is about how to {task}. I will give a few short steps."
-    return Exchange("howto", question, answer, label=f"how to {task}", short=short, plan=plan)
+    return Exchange(
+        "howto",
+        question,
+        answer,
+        label=f"how to {task}",
+        short=short,
+        plan=plan,
+        sibling=lambda other: _next(other, split, task),
+    )

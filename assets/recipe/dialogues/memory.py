@@ -207,14 +207,14 @@ DETAILS = {
         tuple(_HOBBIES),
         Ask(
             ("My hobby is {value}.", "My favourite hobby is {value}.", "The hobby I like best is {value}.",
-             "I love {value}, it is my hobby."),
+             "I love {value}, it is my hobby.", "I like {value}."),
             ("In my free time I do a lot of {value}.", "As a hobby I have chosen {value}."),
         ),
         ("{Value} is a [nice|great|good] hobby! [How often do you do it?|What do you like about it?|]",
          "[That sounds like fun|How nice]! [Do you do it often?|How did you start with {value}?]"),
         Ask(
             ("What is my hobby?", "Do you [know|remember] my hobby?",
-             "What do I like to do[ in my free time|]?",
+             "What do I like to do[ in my free time|]?", "What do I like?",
              "Which hobby do I have?"),
             ("What did I say I do in my free time?", "Can you name my hobby?"),
         ),

@@ -1,5 +1,6 @@
 """Small sums, word problems, number facts and units."""
 
+import re
 from random import Random
 
 from kestrel_assets.recipe.dialogues.grammar import Ask, Exchange, article, expand
@@ -22,6 +23,21 @@ _SUM_FORMS = Ask(
         "[Hi|Hello], what is {sum}?",
         "Do you know what {sum} is?",
         "What do you get for {sum}?",
+        "[Please|] work out {sum}.",
+        "Tell me {sum}[, please|].",
+        "{Sum} is how much?",
+        "{Sum} makes what?",
+        "How much do I get for {sum}?",
+        "My homework says {sum}. What is it?",
+        "What is the answer to {sum}?",
+        "Give me the answer: {sum}.",
+        "{Sum}, what is that?",
+        "I cannot work out {sum}.",
+        "A sum for you: {sum}.",
+        "Solve {sum}[, please|].",
+        "{Sum} =",
+        "Do you know how much {sum} is?",
+        "What will I get if I work out {sum}?",
     ),
     (
         "I need to know {sum}.",
@@ -30,13 +46,11 @@ _SUM_FORMS = Ask(
         "What is the result of {sum}?",
     ),
 )
-_SUM_ANSWERS = (
-    "{said} is {result}.",
-    "{sum} = {result}.",
-    "That is {result}. {sum} = {result}.",
-    "The answer is {result}.",
-    "It is {result}, because {sum} = {result}.",
-)
+# One form, so that every sum is one thing to learn: the operands again, then at once the result.
+_SUM_ANSWER = "{sum} = {result}."
+
+
+_PARTS = tuple((whole, part) for whole in range(21) for part in range(whole + 1))
 
 
 def _number(rng: Random, value: int, words: bool) -> str:
@@ -46,16 +60,13 @@ def _number(rng: Random, value: int, words: bool) -> str:
 def _sum(rng: Random) -> tuple[int, str, int, str, int]:
     """Return first, sign, second, spoken sign and result of a sum in the small range."""
     kind = rng.random()
-    if kind < 0.4:
-        result = rng.randint(0, 20)
-        first = rng.randint(0, result)
-        return first, "+", result - first, "plus", result
-    if kind < 0.65:
-        first = rng.randint(1, 20)
-        second = rng.randint(0, first)
-        return first, "-", second, "minus", first - second
+    if kind < 0.66:
+        result, first = rng.choice(_PARTS)
+        if kind < 0.33:
+            return first, "+", result - first, "plus", result
+        return result, "-", first, "minus", result - first
     first, second = rng.randint(1, 10), rng.randint(1, 10)
-    if kind < 0.9:
+    if kind < 0.85:
         return first, "x", second, "times", first * second
     return first * second, "/", second, "divided by", first
 
@@ -70,8 +81,8 @@ def arithmetic(rng: Random, split: str) -> Exchange:
         sign_text = rng.choice("x*")
     text = f"{_number(rng, first, words)} {sign_text} {_number(rng, second, words)}"
     question = _SUM_FORMS.pick(rng, split, {"sum": text})
-    slots = {"sum": f"{first} {sign} {second}", "said": f"{first} {spoken} {second}", "result": result}
-    answer = expand(rng, rng.choice(_SUM_ANSWERS), slots)
+    slots = {"sum": f"{first} {sign} {second}", "result": result}
+    answer = expand(rng, _SUM_ANSWER, slots)
     return Exchange(
         "arithmetic", question, answer, label=f"{first} {spoken} {second}",
         plan=f"The user wants {first} {sign} {second}. That is {result}.",
@@ -141,10 +152,7 @@ def word_problem(rng: Random, split: str) -> Exchange:
     question = forms.pick(rng, split, {"name": name, "he": he, "a": a, "b": b, "things": things})
     answer = expand(
         rng,
-        rng.choice(("{a} {sign} {b} = {result}. So the answer is {result} {thing}.",
-        "That is {result} {thing}, "
-                    "because {a} {sign} {b} = {result}.", "{a} {sign} {b} = {result}, so [it is|that makes] "
-                    "{result} {thing}.")),
+        "{a} {sign} {b} = {result}. [That is|So it is] {result} {thing}.",
         {"a": a, "b": b, "sign": sign, "result": result, "thing": thing},
     )  # fmt: skip
     plan = f"This is {a} {sign} {b}. That is {result}."
@@ -158,6 +166,10 @@ _COMPARE = Ask(
 )  # fmt: skip
 _NEXT = Ask(
     (
+        "{a}, and then? Which number comes next?",
+        "Which number follows {a}?",
+        "What is one more than {a}?",
+        "The number after {a}?",
         "What [number|] comes after {a}?",
         "Which number comes after {a}?",
         "What is the next number after {a}?",
@@ -165,11 +177,25 @@ _NEXT = Ask(
     ("I counted to {a}. What is next?",),
 )
 _BEFORE = Ask(
-    ("What [number|] comes before {a}?", "Which number comes before {a}?", "What number is just before {a}?"),
+    (
+        "The number before {a}?",
+        "Which number is right before {a}?",
+        "Tell me the number before {a}.",
+        "What [number|] comes before {a}?",
+        "Which number comes before {a}?",
+        "What number is just before {a}?",
+    ),
     ("What is one less than {a}?",),
 )
 _EVEN = Ask(
-    ("Is {a} even or odd?", "Is {a} an odd or an even number?", "Is the number {a} even?"),
+    (
+        "Is {a} odd?",
+        "Even or odd: {a}?",
+        "What is {a}, odd or even?",
+        "Is {a} even or odd?",
+        "Is {a} an odd or an even number?",
+        "Is the number {a} even?",
+    ),
     ("Tell me if {a} is even or odd.", "{a}: odd or even?"),
 )
 _DOUBLE = Ask(
@@ -185,9 +211,9 @@ _HALF = Ask(
 def number_fact(rng: Random, split: str) -> Exchange:
     """Return a question about one or two numbers: order, even and odd, double and half."""
     kind = rng.choice(("compare", "next", "before", "even", "double", "half"))
-    a = rng.randint(1, 50)
+    a = rng.randint(1, 30)
     if kind == "compare":
-        b = rng.choice([n for n in range(1, 51) if n != a])
+        b = rng.choice([n for n in range(1, 31) if n != a])
         question = _COMPARE.pick(rng, split, {"a": a, "b": b})
         big, small = max(a, b), min(a, b)
         answer = f"{big} is bigger than {small}."
@@ -197,10 +223,10 @@ def number_fact(rng: Random, split: str) -> Exchange:
     if kind in ("next", "before"):
         result = a + 1 if kind == "next" else a - 1
         ask, word = (_NEXT, "after") if kind == "next" else (_BEFORE, "before")
-        answer = rng.choice((f"{result} comes {word} {a}.", f"The number {word} {a} is {result}."))
+        answer = f"The number {word} {a} is {result}."
     elif kind == "even":
         ask, word = _EVEN, "even" if a % 2 == 0 else "odd"
-        answer = rng.choice((f"{a} is {article(word)} {word} number.", f"{a} is {word}."))
+        answer = f"{a} is {article(word)} {word} number."
     elif kind == "double":
         a = rng.randint(1, 20)
         ask, answer = _DOUBLE, f"Double {a} is {2 * a}."
@@ -215,8 +241,17 @@ _UNITS = (  # big unit, small unit, factor, largest amount of the big unit
     ("hour", "minute", 60, 5), ("minute", "second", 60, 5), ("day", "hour", 24, 3), ("week", "day", 7, 10),
     ("year", "month", 12, 5), ("centimetre", "millimetre", 10, 10), ("litre", "millilitre", 1000, 5),
 )  # fmt: skip
+_CONVERSIONS = tuple(
+    (big, small, factor, count) for big, small, factor, most in _UNITS for count in range(1, most + 1)
+)
 _CONVERT = Ask(
-    ("How many {small}s are [in|] {amount}?", "How many {small}s is {amount}?",
+    ("{Amount} in {small}s?", "{Amount} in {small}s[, please|].", "How much is {amount} in {small}s?",
+     "{Amount}: how many {small}s is that?", "Change {amount} to {small}s.", "Give me {amount} in {small}s.",
+     "What do I get if I change {amount} to {small}s?", "If I have {amount}, how many {small}s is it?",
+     "How many {small}s do I have if I have {amount}?", "{Amount} makes how many {small}s?",
+     "I need {amount} in {small}s.", "Tell me {amount} in {small}s.",
+     "How many {small}s are there in {amount}?",
+     "How many {small}s are [in|] {amount}?", "How many {small}s is {amount}?",
      "What is {amount} in {small}s?",
      "{Amount} [is|are] how many {small}s?", "Convert {amount} to {small}s[, please|].",
      "Can you tell me how many {small}s [are in|make] {amount}?"),
@@ -241,16 +276,16 @@ def conversion(rng: Random, split: str) -> Exchange:
             rng, split, {"amount": amount, "things": rng.choice(("eggs", "apples", "pens"))}
         )
         return Exchange("conversion", question, f"{amount.capitalize()} is {count}.", label=amount)
-    big, small, factor, most = rng.choice(_UNITS)
-    count = rng.randint(1, most)
+    big, small, factor, count = rng.choice(_CONVERSIONS)
+    if rng.random() < 0.15:  # American spelling, in question and answer alike
+        big, small = (re.sub(r"(met|lit)re$", r"\1er", unit) for unit in (big, small))
     one, other = _amount(count, big), _amount(count * factor, small)
-    if rng.random() < 0.3:
+    if rng.random() < 0.4:
         question = _CONVERT.pick(rng, split, {"amount": other, "small": big})
         one, other = other, one
-        verb, label = "is" if count == 1 else "are", one
     else:
         asked = rng.choice((f"{article(big)} {big}", f"one {big}", one)) if count == 1 else one
+        if rng.random() < 0.25:
+            asked = asked.replace(str(count), WORDS[count])
         question = _CONVERT.pick(rng, split, {"amount": asked, "small": small})
-        verb, label = "is" if count == 1 else "are", one
-    answer = rng.choice((f"{one} {verb} {other}.", f"{one} = {other}.", f"That is {other}."))
-    return Exchange("conversion", question, answer, label=label)
+    return Exchange("conversion", question, f"{one} = {other}.", label=one)

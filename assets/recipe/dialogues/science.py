@@ -7,6 +7,15 @@ WHY = topics(
     "facts",
     r"""
 @ why {what} : what, asked, because, more
+? Why is it that {what}?
+? {What}. Why?
+? Why, oh why, {asked}?
+? Can you say why {what}?
+? I do not know why {what}.
+? I read that {what}. Why is that?
+? Somebody asked me: why {asked}?
+? Do you understand why {what}?
+? Is there an explanation why {what}?
 ? Why {asked}?
 ? Can you tell me why {what}?
 ? Do you know why {what}?
@@ -17,7 +26,6 @@ WHY = topics(
 ! I have always wondered why {what}.
 ! My child wants to know why {what}.
 > {because}
-> [Good question!|That is a nice question.] {because}
 + {more}
 - the sky is blue | is the sky blue | Light from the sun has many colours. The air spreads the blue light most, so the sky looks blue. | In the evening the light goes a long way through the air. Then mostly red light is left, and the sky looks red.
 - it rains | does it rain | Clouds are made of tiny drops of water. When the drops get big and heavy, they fall down as rain. | The water comes from the sea and from rivers. The sun warms it, it rises up and makes new clouds.
@@ -56,6 +64,11 @@ DEFINITIONS = topics(
     "facts",
     r"""
 @ {label} : label, asked, answer
+? What is {asked}, in simple words?
+? Do you know what {asked} is?
+& And {asked}?
+& And what is {asked}?
+& What about {asked}?
 ? What is {asked}?
 ? What's {asked}?
 ? [Can you explain|Explain|Please explain] what {asked} is[, please|].
@@ -66,7 +79,6 @@ DEFINITIONS = topics(
 ! What do people mean when they say {label}?
 ! A child asks what {asked} is. What do you say?
 > {answer}
-> [Sure.|Good question.|Of course.|Let me explain.] {answer}
 - rain | rain | Rain is water that falls from the clouds in small drops.
 - snow | snow | Snow is frozen water. It falls from the clouds in soft white flakes.
 - wind | wind | Wind is air that moves.

@@ -22,22 +22,14 @@ PLOTS = plots.PLOTS | ADVENTURES
 _ON = {"beach", "farm", "hill"}
 _CHILD = ("boy", "girl")
 _AT = {"market", "lake", "river", "castle", "old mill"}
+# Hero and thing stand in the first sentence, so that the story has both to hold on to.
 _OPENINGS = (
-    "Once upon a time, there was {hero_is}.",
-    "Once there was {hero_is}.",
-    "There once was {hero_is}.",
-    "{Hero} was {kind_long}.",
-    "{Near_place} lived {hero_is}.",
-    "Long ago, {hero_is} lived {near_place}.",
-    "This is a story about {hero_is}.",
-    "Far away lived {hero_is}.",
+    "This is a story about {hero_is} and {a look} {thing}.",
+    "Once there was {hero_is}, and this is the story of {hero} and {a look} {thing}.",
 )
 _FRIENDS = (
     "{His} best friend was {friend_is}.",
-    "{Hero} had a good friend. It was {friend_is}.",
-    "Next door lived {friend_is}.",
-    "{He} often played with {friend_is}.",
-    "{His} friend was {friend_is}.",
+    "{Hero} had a good friend, {friend_is}.",
 )
 _SOFT = {
     *[
@@ -76,7 +68,11 @@ _MEETS_FRIEND = {"new_friend", "well"}  # the friend comes in later, so there is
 _ENDS = ("", "", "", "", "The end.", "And that is the end of the story.")
 
 _ABOUT_BOTH = Ask(
-    ("[Tell|Tell|Can you tell|Please tell|Write] me a [short|little|nice|] story about {who} and {what}",
+    ("I would enjoy a story about {who} and {what}", "Can I have a [tale|story] about {who} and {what}?",
+     "A tale of {who} and {what}, please", "May I hear a story with {who} and {what}?",
+     "I need a story with {who} and {what} in it", "Story: {who} and {what}",
+     "I feel like hearing a story about {who} and {what}", "Think of a story about {who} and {what}",
+     "[Tell|Tell|Can you tell|Please tell|Write] me a [short|little|nice|] story about {who} and {what}",
      "[I want|I would like] [to hear|] a [short|] story about {who} and {what}",
      "[Write|Make up] a [short|little|] story about {who} and {what}",
      "A story about {who} and {what}, please",
@@ -88,7 +84,11 @@ _ABOUT_BOTH = Ask(
      "Make a tale in which {who} has {what}"),
 )  # fmt: skip
 _ABOUT_WHO = Ask(
-    ("[Tell|Tell|Can you tell|Please tell|Write] me a [short|little|nice|] story about {who}",
+    ("I would enjoy a story about {who}", "Can I have a [tale|story] about {who}?", "A tale of {who}, please",
+     "May I hear a [story|tale] about {who}?", "I need a story with {who} in it", "Story: {who}",
+     "I feel like hearing a story about {who}", "Think of a story about {who}", "Now a story about {who}",
+     "{who}, please. As a story", "My son likes {who}. Tell him a story",
+     "[Tell|Tell|Can you tell|Please tell|Write] me a [short|little|nice|] story about {who}",
      "[I want|I would like] [to hear|] a [short|] story about {who}", "A story about {who}, please",
      "[Write|Make up] a [short|little|] story about {who}",
      "[Do you know|Can you write] a story about {who}?",
@@ -97,25 +97,36 @@ _ABOUT_WHO = Ask(
     ("I'd love a tale about {who}", "Could {who} be the hero of a story?", "Spin me a tale about {who}"),
 )  # fmt: skip
 _ABOUT_WHAT = Ask(
-    ("[Tell|Can you tell|Please tell|Write] me a [short|little|] story about {what}",
+    ("I would enjoy a story about {what}", "Can I have a [tale|story] about {what}?",
+     "A tale of {what}, please",
+     "May I hear a story about {what}?", "I need a story with {what} in it", "Story: {what}",
+     "Think of a story about {what}", "Now a tale about {what}",
+     "[Tell|Can you tell|Please tell|Write] me a [short|little|] story about {what}",
      "I want a [short|] story about {what}", "[Write|Make up] a [short|little|] story about {what}",
      "A story about {what}, please", "Story about {what}"),
     ("I'd love a tale about {what}", "Could {what} be in a story?", "Spin me a tale about {what}"),
 )  # fmt: skip
 _ABOUT_PLACE = Ask(
-    ("[Tell|Can you tell|Please tell|Write] me a [short|little|] story about {who} {where}",
+    ("I would enjoy a story about {who} {where}", "Can I have a [tale|story] about {who} {where}?",
+     "A tale of {who} {where}, please", "Think of a story about {who} {where}",
+     "[Tell|Can you tell|Please tell|Write] me a [short|little|] story about {who} {where}",
      "[Write|Make up] a story about {who} {where}", "I want a story about {who} {where}",
      "A story about {who} {where}, please", "Tell me what {who} did {where}, as a story"),
     ("I'd love a tale about {who} {where}", "What could happen to {who} {where}? Tell me a tale"),
 )  # fmt: skip
 _ABOUT_TWO = Ask(
-    ("[Tell|Can you tell|Please tell|Write] me a [short|little|] story about {who} and {his} friend {friend}",
+    ("I would enjoy a story about {who} and {friend}", "Can I have a tale about {who} and {friend}?",
+     "A tale of {who} and {friend}, please", "Think of a story about {who} and {friend}",
+     "[Tell|Can you tell|Please tell|Write] me a [short|little|] story about {who} and {his} friend {friend}",
      "A story about {who} and {friend}, please", "[Write|Make up] a story about {who} and {friend}",
      "I want a story about two friends, {who} and {friend}"),
     ("I'd love a tale about {who} and {friend}", "Could {who} and {friend} be in a tale?"),
 )  # fmt: skip
 _ABOUT_THEME = Ask(
-    ("[Tell|Can you tell|Please tell|Write] me a [short|little|] story about {theme}",
+    ("I would enjoy a story about {theme}", "Can I have a [tale|story] about {theme}?",
+     "A tale of {theme}, please",
+     "I need a story about {theme}", "Think of a story about {theme}", "May I hear a tale about {theme}?",
+     "[Tell|Can you tell|Please tell|Write] me a [short|little|] story about {theme}",
      "A story about {theme}, please", "[Write|Make up] a story about {theme}",
      "I want a story about {who} and about {theme}", "Tell me a story about {theme} with {who}"),
     ("I'd love a tale about {theme}", "Let {theme} be the theme of a tale"),
@@ -137,7 +148,15 @@ THEMES = {
     "a snowman": ("snow",), "fireflies": ("night_walk",),
 }  # fmt: skip
 _ANY = Ask(
-    ("[Tell|Can you tell|Please tell] me a [short|nice|bedtime|little|funny|] story[, please|]",
+    ("Any stories for me?", "I feel like hearing a story", "Is there a story you can tell me?",
+     "Let me hear a story",
+     "Time for a story", "Could you tell me a [story|tale]?", "Would you tell a story?",
+     "It is bedtime. A story, please",
+     "I need a story", "A tale[, please|]", "Tell us a tale", "I want a tale", "Story time",
+     "Now a story, please",
+     "I am bored, tell me a [story|tale]", "Can I have a story?", "May I hear a story?", "Read me a story",
+     "Do you have a [story|tale] to tell?", "Make up a story", "I like it when you tell tales. Tell one",
+     "[Tell|Can you tell|Please tell] me a [short|nice|bedtime|little|funny|] story[, please|]",
      "[I want|I would like] [to hear|] a [short|] story", "Do you know a [good|nice|] story?",
      "A story, please",
      "[Hi|Hello], can you tell me a story?", "Write a [short|] story", "I cannot sleep, tell me a story",
@@ -254,8 +273,27 @@ def _request(rng: Random, split: str, slots: dict[str, str]) -> tuple[str, str, 
         ask, label = _ANY, ""
     text = ask.pick(rng, split, more)
     if not text.endswith("?"):
-        text += "?" if text.startswith(("Can you", "Do you", "Could", "Have you")) else "."
+        text += (
+            "?" if text.startswith(("Can ", "Do you", "Could", "Have you", "May ", "Would ", "Is ")) else "."
+        )
     return capital(text), f"a story about {label}" if label else "a story", plots
+
+
+_AND = (
+    "Another one about {who}[, please|].", "One more, but about {who}.",
+    "And now one about {who}[, please|].",
+    "And one about {who}?", "Nice! Another one about {who}, please.", "Now a story about {who}.",
+)  # fmt: skip
+
+
+def _another_about(rng: Random, split: str) -> Exchange:
+    """The user wants another story, with this hero."""
+    slots = cast_for(rng, split)
+    who = slots["hero"] if slots["kind"] in _CHILD else expand(rng, "{a kind}", slots)
+    text, short = tell(rng, slots)
+    return Exchange(
+        "story", expand(rng, rng.choice(_AND), {"who": who}), text, f"a story about {who}", short=short
+    )
 
 
 def story(rng: Random, split: str) -> Exchange:
@@ -270,7 +308,7 @@ def story(rng: Random, split: str) -> Exchange:
             f"I will tell {label}. There will be a small problem and a good end.",
         )
     )
-    opener = rng.choice(("",) * 12 + ("Of course! ", "Gladly. ", "Sure. "))
+    opener = rng.choice(("", "", "", "Sure. "))
     return Exchange(
         "story",
         question,
@@ -279,4 +317,5 @@ def story(rng: Random, split: str) -> Exchange:
         short=short,
         plan=plan,
         again=lambda other: [story(other, split)],
+        sibling=(lambda other: _another_about(other, split)) if split == TRAIN else None,
     )

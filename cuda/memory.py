@@ -1,0 +1,177 @@
+"""Device memory, streams and graphs: torch's on a GPU, numpy arrays in the CUDA simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kestrel_cuda.target import SIMULATOR
+
+STAGING_BYTES = 32 << 20
+"""Size of each of the two pinned buffers that weights pass through."""
+
+
+class DeviceArray:
+    """An array on the device. Copies and whole assignments work as with numpy, so that a `State` made of them
+    can be snapshot, restored and rolled back by the engine."""
+
+    __slots__ = ("array", "dtype", "memory", "owner", "shape")
+
+    def __init__(self, memory: Memory, owner: Any, array: Any, shape: tuple[int, ...], dtype):
+        self.memory, self.owner, self.array = memory, owner, array
+        self.shape, self.dtype = shape, np.dtype(dtype)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    def copy(self) -> DeviceArray:
+        out = self.memory.empty(self.shape, self.dtype)
+        self.memory.copy(out, self)
+        return out
+
+    def __setitem__(self, key, source: DeviceArray | np.ndarray) -> None:
+        assert key is Ellipsis, "only whole arrays are assigned"
+        self.memory.copy(self, source)
+
+    def __deepcopy__(self, memo: dict) -> DeviceArray:
+        return self.copy()
+
+    def host(self) -> np.ndarray:
+        """A copy in host memory, after all work so far."""
+        return self.memory.download(self)
+
+
+class Memory:
+    """What the runner asks of a device. `launch` and the copies are in the order of one stream."""
+
+    def empty(self, shape: tuple[int, ...], dtype) -> DeviceArray:
+        raise NotImplementedError
+
+    def copy(self, target: DeviceArray, source: DeviceArray | np.ndarray) -> None:
+        raise NotImplementedError
+
+    def download(self, source: DeviceArray) -> np.ndarray:
+        raise NotImplementedError
+
+    def launch(self, kernel, blocks: int | tuple, threads: int, *arguments, shared: int = 0) -> None:
+        raise NotImplementedError
+
+    def capture(self, work: Callable[[], None]) -> Callable[[], None]:
+        """A function that repeats the launches and device copies of `work`."""
+        raise NotImplementedError
+
+    def zeros(self, shape: tuple[int, ...], dtype) -> DeviceArray:
+        out = self.empty(shape, dtype)
+        self.copy(out, np.zeros(shape, dtype))
+        return out
+
+    def upload(self, source: np.ndarray) -> DeviceArray:
+        out = self.empty(source.shape, source.dtype)
+        self.copy(out, source)
+        return out
+
+
+def _arguments(arguments) -> list:
+    return [a.array if isinstance(a, DeviceArray) else a for a in arguments]
+
+
+class SimulatedMemory(Memory):
+    """In the CUDA simulator. New memory is poisoned with NaN, so that reading too early shows."""
+
+    def empty(self, shape: tuple[int, ...], dtype) -> DeviceArray:
+        from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
+
+        array = np.empty(shape, dtype)
+        array.view(np.uint8).fill(0xFF if array.dtype.kind == "f" else 0x7F)
+        return DeviceArray(self, array, FakeCUDAArray(array), tuple(shape), dtype)
+
+    def copy(self, target: DeviceArray, source: DeviceArray | np.ndarray) -> None:
+        target.owner[...] = source.owner if isinstance(source, DeviceArray) else source
+
+    def download(self, source: DeviceArray) -> np.ndarray:
+        return source.owner.copy()
+
+    def launch(self, kernel, blocks: int | tuple, threads: int, *arguments, shared: int = 0) -> None:
+        with np.errstate(all="ignore"):
+            kernel[blocks, threads, 0, shared](*_arguments(arguments))
+
+    def capture(self, work: Callable[[], None]) -> Callable[[], None]:
+        return work
+
+
+class TorchMemory(Memory):
+    """On a GPU: torch owns the memory, the stream and the graphs; numba's kernels are launched on its stream."""
+
+    def __init__(self) -> None:
+        import torch
+        from numba import cuda
+
+        self._torch, self._cuda = torch, cuda
+        self._stream = torch.cuda.Stream()
+        self._numba_stream = cuda.external_stream(self._stream.cuda_stream)
+        self._staging = [torch.empty(STAGING_BYTES, dtype=torch.uint8, pin_memory=True) for _ in range(2)]
+        self._free = [torch.cuda.Event(), torch.cuda.Event()]
+
+    def empty(self, shape: tuple[int, ...], dtype) -> DeviceArray:
+        dtype = np.dtype(dtype)
+        kind = getattr(self._torch, dtype.name)
+        with self._torch.cuda.stream(self._stream):
+            tensor = self._torch.empty(shape, dtype=kind, device="cuda")
+        return DeviceArray(self, tensor, self._cuda.as_cuda_array(tensor), tuple(shape), dtype)
+
+    def _bytes(self, array: DeviceArray):
+        return array.owner.reshape(-1).view(self._torch.uint8)
+
+    def copy(self, target: DeviceArray, source: DeviceArray | np.ndarray) -> None:
+        """From the host in slabs through two pinned buffers, one filled while the other is sent."""
+        assert target.shape == tuple(source.shape) and target.dtype == source.dtype
+        with self._torch.cuda.stream(self._stream):
+            if isinstance(source, DeviceArray):
+                target.owner.copy_(source.owner)
+                return
+            there = self._bytes(target)
+            here = np.ascontiguousarray(source).reshape(-1).view(np.uint8)
+            for slab, start in enumerate(range(0, len(here), STAGING_BYTES)):
+                part = here[start : start + STAGING_BYTES]
+                staging, free = self._staging[slab % 2], self._free[slab % 2]
+                free.synchronize()
+                staging.numpy()[: len(part)] = part
+                there[start : start + len(part)].copy_(staging[: len(part)], non_blocking=True)
+                free.record(self._stream)
+            for free in self._free:
+                free.synchronize()  # the next copy fills the same buffers
+
+    def download(self, source: DeviceArray) -> np.ndarray:
+        with self._torch.cuda.stream(self._stream):
+            flat = self._bytes(source).cpu().numpy()
+        return flat.view(source.dtype).reshape(source.shape)
+
+    def launch(self, kernel, blocks: int | tuple, threads: int, *arguments, shared: int = 0) -> None:
+        kernel[blocks, threads, self._numba_stream, shared](*_arguments(arguments))
+
+    def capture(self, work: Callable[[], None]) -> Callable[[], None]:
+        """`work` must have run once before: a kernel's first launch compiles and loads it."""
+        self._stream.synchronize()
+        graph = self._torch.cuda.CUDAGraph()
+        with self._torch.cuda.graph(graph, stream=self._stream, capture_error_mode="relaxed"):
+            work()
+
+        def replay() -> None:
+            with self._torch.cuda.stream(self._stream):
+                graph.replay()
+
+        return replay
+
+
+def make_memory() -> Memory:
+    return SimulatedMemory() if SIMULATOR else TorchMemory()

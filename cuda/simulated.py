@@ -1,0 +1,83 @@
+"""`intrinsics.py` for numba's CUDA simulator: the same results by plain numpy, in the same order."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import numpy as np
+
+WARP = 32
+PATIENCE = 60
+"""Seconds after which a lane gives up on its warp: another lane has raised."""
+
+# The simulator's threads wait for each other all the time.
+sys.setswitchinterval(1e-4)
+
+
+def mul(a, b):
+    return a * b
+
+
+def sqrt(x):
+    return np.sqrt(x)
+
+
+def float_from_bits(bits):
+    return np.int32(bits).view(np.float32)
+
+
+def bits_from_float(x):
+    return np.float32(x).view(np.int32)
+
+
+def dot4(a, b, accumulator):
+    left, right = (np.int32(word).reshape(1).view(np.int8).astype(np.int32) for word in (a, b))
+    return np.int32(accumulator + int(np.dot(left, right)))
+
+
+def _items(array, offset: int, dtype) -> tuple:
+    assert offset % 16 == 0, "a wide load must be aligned"
+    flat = array._item._ary.reshape(-1).view(np.uint8)
+    assert offset >= 0 and offset + 16 <= flat.size, "a wide load outside of its array"
+    return tuple(flat[offset : offset + 16].view(dtype))
+
+
+def load_words(array, offset):
+    return _items(array, offset, np.int32)
+
+
+stream_words = load_words
+
+
+def load_floats(array, offset):
+    return _items(array, offset, np.float32)
+
+
+_warps_lock = threading.Lock()
+
+
+def _exchange(value) -> list:
+    """The values of all lanes of the calling thread's warp."""
+    thread = threading.current_thread()
+    warp, lane = divmod(thread.thread_id, WARP)
+    with _warps_lock:
+        warps = thread._manager.__dict__.setdefault("kestrel_warps", {})
+        barrier, values = warps.setdefault(warp, (threading.Barrier(WARP), [None] * WARP))
+    values[lane] = value
+    barrier.wait(PATIENCE)
+    everyone = list(values)
+    barrier.wait(PATIENCE)
+    return everyone
+
+
+def warp_sum(value):
+    lanes = np.array(_exchange(value), np.float32)
+    while len(lanes) > 1:
+        half = len(lanes) // 2
+        lanes = lanes[:half] + lanes[half:]
+    return lanes[0]
+
+
+def warp_max(value):
+    return np.float32(max(_exchange(value)))

@@ -1,0 +1,279 @@
+"""Every kernel of the GPU backend against the numpy reference, bit for bit, on poisoned memory.
+
+The same checks run in numba's CUDA simulator on small odd shapes (tests/test_cuda_simulator.py) and on a GPU
+(tests/gpu/prove.py). A check is a function of `Operations` that raises when a bit differs.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from kestrel_cuda import cursor as places
+from kestrel_cuda.operations import Operations
+from kestrel_engine import numerics
+from kestrel_engine.options import MAX_DRAFT
+from kestrel_engine.reference import ReferenceBackend
+from kestrel_engine.state import KEY_BLOCK, RING_ROWS, DeltaLayer, KVCache
+
+REFERENCE = ReferenceBackend()
+EPS = 1e-6
+F = np.float32
+
+
+def draw(seed, *shape: int, scale: float = 1.0) -> np.ndarray:
+    """Normal numbers with some zeros of both signs, very small and large ones among them."""
+    random = np.random.default_rng(seed)
+    x = random.standard_normal(shape) * scale
+    special = random.choice([0.0, -0.0, 1e-30, -1e-38, 30.0, -30.0], shape)
+    return np.where(random.random(shape) < 0.1, special, x).astype(F)
+
+
+def assert_same(one, other, what: object) -> None:
+    one, other = (np.ascontiguousarray(x) for x in (one, other))
+    assert one.shape == other.shape and one.dtype == other.dtype, (what, one.shape, other.shape)
+    bits = np.uint32 if one.dtype == F else one.dtype
+    wrong = np.argwhere(one.view(bits) != other.view(bits))
+    assert len(wrong) == 0, (what, f"{len(wrong)} of {one.size} differ, first {wrong[:3].tolist()}")
+
+
+def cursor_of(kernels: Operations, **values: int):
+    cursor = np.full(places.SIZE, 1 << 20, np.int32)
+    for name, value in values.items():
+        cursor[getattr(places, name.upper())] = value
+    return kernels.memory.upload(cursor)
+
+
+def read_operand(operand, rows: int, kind: str) -> tuple:
+    """An operand's rows as numpy has them: floats [M, K], or values [M, K] and scales [M, K/32]."""
+    segments, width = operand.segments, operand.width
+    if kind == "bf16":
+        flat = operand.floats.host().reshape(-1, 64, segments, 4).transpose(0, 2, 1, 3)
+        return (flat.reshape(len(flat), -1)[:rows, :width],)
+    values = operand.values.host().reshape(-1, 8, 2, segments, 16).transpose(0, 3, 1, 2, 4)
+    scales = operand.scales.host().reshape(-1, 8, segments).transpose(0, 2, 1)
+    values, scales = values.reshape(len(values), -1), scales.reshape(len(scales), -1)
+    return values[:rows, :width], scales[:rows, : width // numerics.BLOCK]
+
+
+def check_operand(operand, x: np.ndarray, what: str) -> None:
+    """The operand holds rows x [M, K], for every kind of matrix that it serves."""
+    if operand.kinds & 2:
+        assert_same(read_operand(operand, len(x), "bf16")[0], x, f"{what}: floats")
+    if operand.kinds & 1:
+        values, scales = numerics.quantize_activations(x)
+        read = read_operand(operand, len(x), "q8")
+        assert_same(read[0], values, f"{what}: int8 values")
+        assert_same(read[1], scales, f"{what}: int8 scales")
+
+
+# --- matrices ---------------------------------------------------------------------------------------------
+
+
+def matmul(kernels: Operations, format: str, rows: int, count: int, width: int, add: bool = False) -> None:
+    memory = kernels.memory
+    bits = numerics.to_bfloat16(draw((rows, count, width), count, width, scale=0.1))
+    x = draw((width, rows), rows, width)
+    matrix, reference = kernels.pack(bits, format), REFERENCE.pack(bits, format)
+    operand = kernels.operand(rows, width, {format})
+    kernels.to_operand(memory.upload(x), rows, operand)
+    check_operand(operand, x, "operand")
+    before = draw(3, rows, count)
+    out = memory.upload(before) if add else memory.empty((rows, count), F)
+    kernels.matmul(operand, rows, matrix, out, add)
+    expected = REFERENCE.matmul(x, reference)
+    assert_same(out.host(), before + expected if add else expected, f"{format} {rows}x{count}x{width}")
+
+
+# --- rows -------------------------------------------------------------------------------------------------
+
+
+def embed(kernels: Operations) -> None:
+    table = numerics.to_bfloat16(draw(1, 37, 96))
+    tokens = np.array([5, 0, 36, 36, 7], np.int32)
+    out = kernels.memory.empty((3, 96), F)
+    kernels.embed(kernels.memory.upload(tokens), 2, 3, kernels.memory.upload(table), out)
+    assert_same(out.host(), REFERENCE.embed(list(tokens[2:]), table), "embed")
+
+
+def norm(kernels: Operations, rows: int, width: int, formats: tuple, first_block: int = 0) -> None:
+    memory = kernels.memory
+    x, scale = draw((2, rows), rows, width), draw(3, width)
+    total = width + first_block * numerics.BLOCK
+    operand = kernels.operand(rows, total, set(formats))
+    plain = memory.empty((rows, width), F)
+    if first_block:
+        kernels.norm(memory.upload(x[:, : total - width]), rows, memory.upload(scale), EPS, operand)
+    kernels.norm(memory.upload(x), rows, memory.upload(scale), EPS, operand, first_block, plain)
+    expected = REFERENCE.rms_norm(x, scale, F(EPS))
+    assert_same(plain.host(), expected, "norm")
+    if first_block:
+        left = x[:, : total - width]
+        left = REFERENCE.rms_norm(left, scale[: total - width], F(EPS))
+        expected = np.concatenate([left, expected], axis=1)
+    check_operand(operand, expected, "norm")
+
+
+def swiglu(kernels: Operations, rows: int, width: int, formats: tuple) -> None:
+    gate_up = draw((4, rows), rows, 2 * width, scale=3)
+    operand = kernels.operand(rows, width, set(formats))
+    kernels.swiglu(kernels.memory.upload(gate_up), rows, operand)
+    check_operand(operand, REFERENCE.swiglu(gate_up), "swiglu")
+
+
+def take_row(kernels: Operations) -> None:
+    x, out = draw(8, 5, 70), kernels.memory.empty((1, 70), F)
+    cursor = cursor_of(kernels, newest_row=3)
+    kernels.take_row(kernels.memory.upload(x), cursor, places.NEWEST_ROW, out)
+    assert_same(out.host(), x[3:4], "take row")
+
+
+# --- recurrent layers -------------------------------------------------------------------------------------
+
+
+def delta_layer(seed: int, key_heads: int, value_heads: int, dk: int, dv: int, log: int) -> DeltaLayer:
+    channels = 2 * key_heads * dk + value_heads * dv
+    return DeltaLayer(
+        state=draw((seed, 1), value_heads, dk, dv),
+        ring=draw((seed, 2), RING_ROWS, channels),
+        log_decay=np.abs(draw((seed, 3), MAX_DRAFT, value_heads)),
+        log_key=draw((seed, 4), MAX_DRAFT, key_heads, dk),
+        log_correction=draw((seed, 5), MAX_DRAFT, value_heads, dv),
+        log_length=log,
+    )
+
+
+def on_device(kernels: Operations, item) -> SimpleNamespace:
+    """A copy of a DeltaLayer, KVCache or namespace with its arrays on the device."""
+    names = getattr(item, "__slots__", None) or vars(item)
+    fields = {name: getattr(item, name) for name in names}
+    return SimpleNamespace(
+        **{k: kernels.memory.upload(v) if isinstance(v, np.ndarray) else v for k, v in fields.items()}
+    )
+
+
+def delta(
+    kernels: Operations,
+    rows: int,
+    commit: int,
+    log: int,
+    position: int,
+    heads: tuple[int, int],
+    widths: tuple[int, int],
+    formats: tuple = ("q8",),
+) -> None:
+    """Convolution, inputs, replay, rows, gated norm and the new log: a whole layer between its products."""
+    memory, (key_heads, value_heads), (dk, dv) = kernels.memory, heads, widths
+    layer = delta_layer(rows, key_heads, value_heads, dk, dv, log)
+    channels, value_width = layer.ring.shape[1], value_heads * dv
+    weights = SimpleNamespace(
+        taps=draw(11, 4, channels), negative_a=-np.abs(draw(12, value_heads)), dt_bias=draw(13, value_heads)
+    )
+    qkv_z, beta_a = draw((14, rows), rows, channels + value_width), draw((15, rows), rows, 2 * value_heads)
+    scale = draw(16, dv)
+    device_layer, device_weights = on_device(kernels, layer), on_device(kernels, weights)
+    cursor = cursor_of(kernels, position=position, log_length=log, commit=commit)
+
+    def empty(*shape):
+        return memory.empty(shape, F)
+
+    qkv_z_there, mixed, out = memory.upload(qkv_z), empty(rows, channels), empty(rows, value_width)
+    decay, beta = empty(rows, value_heads), empty(rows, value_heads)
+    beta_a_there = memory.upload(beta_a)
+    kernels.conv_inputs(
+        qkv_z_there, beta_a_there, device_layer, device_weights, cursor, rows, mixed, decay, beta
+    )
+    kernels.delta_rows(device_layer, mixed, decay, beta, cursor, rows, out)
+    operand = kernels.operand(rows, value_width, set(formats))
+    kernels.gated_norm(
+        *(out, qkv_z_there, memory.upload(scale), EPS, operand, mixed, decay, device_layer, cursor, rows)
+    )
+
+    layer.conv_length = position
+    convolved = REFERENCE.conv_silu(qkv_z, layer, weights.taps)
+    inputs = REFERENCE.delta_inputs(convolved, beta_a, weights, layer)
+    REFERENCE.delta_replay(layer)
+    expected = REFERENCE.delta_rows(inputs, convolved, layer, commit)
+    assert_same(decay.host(), inputs[2], "decay")
+    assert_same(beta.host(), inputs[3], "beta")
+    normed = np.concatenate([x.reshape(rows, -1) for x in inputs[:2]], axis=1)
+    assert_same(mixed.host()[:, : normed.shape[1]], normed, "queries and keys")
+    assert_same(mixed.host()[:, normed.shape[1] :], convolved[:, normed.shape[1] :], "values")
+    assert_same(out.host(), expected, "rows")
+    for name in ("ring", "state", "log_correction", "log_key", "log_decay"):
+        assert_same(getattr(device_layer, name).host(), getattr(layer, name), name)
+    gated = REFERENCE.gated_norm(expected, qkv_z[:, channels:], scale, F(EPS))
+    check_operand(operand, gated, "gated norm")
+
+
+# --- attention --------------------------------------------------------------------------------------------
+
+
+def attention(
+    kernels: Operations, rows: int, position: int, heads: tuple[int, int], width: int, rotary: int
+) -> None:
+    """Head norms, rotation and cache writes, and the gated attention of rows position…"""
+    memory, (query_heads, kv_heads) = kernels.memory, heads
+    positions = position + rows + 5
+    blocks = -(-positions // KEY_BLOCK)
+    cache = KVCache(
+        draw(21, kv_heads, blocks, width, KEY_BLOCK), draw(22, kv_heads, positions, width), position
+    )
+    qkv = draw((23, rows), rows, 2 * (query_heads + kv_heads) * width)
+    weights = SimpleNamespace(query_norm=draw(24, width), key_norm=draw(25, width))
+    tables = numerics.rope_tables(positions, rotary, 1e7)
+    there, device_weights = on_device(kernels, cache), on_device(kernels, weights)
+    cursor = cursor_of(kernels, mtp_position=position - 1)
+    where = (cursor, places.MTP_POSITION, 1)
+    query = memory.empty((rows, query_heads, width), F)
+    qkv_there = memory.upload(qkv)
+    device_tables = tuple(memory.upload(table) for table in tables)
+    kernels.attention_inputs(qkv_there, device_weights, EPS, device_tables, *where, rows, query, there)
+    scratch = kernels.scratch(rows, query_heads, width, positions)
+    out = memory.empty((rows, query_heads * width), F)
+    kernels.attention(query, qkv_there, there, scratch, *where, rows, out)
+
+    expected = REFERENCE.attention_inputs(qkv, weights, F(EPS), tables, cache, query_heads)
+    assert_same(query.host(), expected, "queries")
+    assert_same(there.keys.host(), cache.keys, "keys")
+    assert_same(there.values.host(), cache.values, "values")
+    assert_same(out.host(), REFERENCE.attention(expected, qkv, cache, position), "attention")
+
+
+SMALL = {
+    "embed": (embed, {}),
+    "take row": (take_row, {}),
+    **{
+        f"{format} product, {rows} x {width} -> {count}{', added' * add}": (
+            matmul,
+            dict(format=format, rows=rows, count=count, width=width, add=add),
+        )
+        for format in ("q4", "q8", "bf16")
+        for rows, count, width, add in ((1, 33, 288, False), (3, 5, 544, True), (9, 7, 64, False))
+    },
+    "norm to all kinds": (norm, dict(rows=2, width=96, formats=("q8", "bf16"))),
+    "norm beside another": (norm, dict(rows=3, width=64, formats=("q4",), first_block=2)),
+    "SwiGLU": (swiglu, dict(rows=3, width=96, formats=("q8", "bf16"))),
+    "delta, first token": (
+        delta,
+        dict(rows=1, commit=1, log=0, position=0, heads=(1, 1), widths=(32, 32)),
+    ),
+    "delta, a round behind a replay": (
+        delta,
+        dict(rows=4, commit=1, log=3, position=13, heads=(1, 2), widths=(48, 16), formats=("q4", "bf16")),
+    ),
+    "delta, all rows committed": (
+        delta,
+        dict(rows=3, commit=3, log=1, position=2, heads=(2, 2), widths=(16, 48)),
+    ),
+    "delta, the longest round": (
+        delta,
+        dict(rows=9, commit=1, log=8, position=30, heads=(1, 3), widths=(64, 32)),
+    ),
+    "attention, first token": (attention, dict(rows=1, position=0, heads=(2, 1), width=32, rotary=16)),
+    "attention, across blocks": (attention, dict(rows=3, position=31, heads=(6, 2), width=48, rotary=12)),
+    "attention, across segments": (attention, dict(rows=2, position=255, heads=(2, 1), width=32, rotary=8)),
+    "attention, many pairs": (attention, dict(rows=9, position=35, heads=(3, 1), width=32, rotary=32)),
+}
+"""Name -> (check, arguments): small odd shapes, for the simulator and for a GPU."""

@@ -29,24 +29,24 @@ from kestrel_assets.recipe.model_config import ModelConfig
 from kestrel_assets.recipe.muon import Muon
 from kestrel_assets.recipe.run_state import check_settings, read_state, write_state
 
-# Shares of rows. Small groups are seen four or five times in all, `generated` about twice.
+# Shares of rows. In the final phase all of a talk between people counts, but only half of `generated`.
 STABLE_MIX = {
-    "generated": 0.45,
+    "generated": 0.60,
     "dialogue": 0.15,
-    "stories": 0.165,
-    "story_requests": 0.16,
-    "fairytale": 0.05,
-    "assistant": 0.024,
-    "definitions": 0.001,
+    "stories": 0.10,
+    "story_requests": 0.09,
+    "fairytale": 0.02,
+    "assistant": 0.035,
+    "definitions": 0.005,
 }
 FINAL_MIX = {
-    "generated": 0.64,
-    "story_requests": 0.18,
-    "stories": 0.07,
-    "dialogue": 0.07,
-    "assistant": 0.028,
-    "fairytale": 0.01,
-    "definitions": 0.002,
+    "generated": 0.76,
+    "dialogue": 0.10,
+    "story_requests": 0.05,
+    "stories": 0.05,
+    "assistant": 0.03,
+    "fairytale": 0.005,
+    "definitions": 0.005,
 }
 DECAY_SHARE = 0.25
 

@@ -11,7 +11,7 @@ import pytest
 from kestrel_engine.bench import arithmetic, command
 from kestrel_engine.bench.arithmetic import Tally
 from kestrel_engine.bench.contestant import Answered
-from kestrel_engine.bench.phases import Clock, Timed, phases_ms
+from kestrel_engine.bench.phases import Clock, phases_ms
 from kestrel_engine.bench.scripted import Script
 from kestrel_engine.bench.speculate import Log, auto_of_best, summarise
 from kestrel_engine.bench.starts import Start
@@ -125,23 +125,19 @@ def test_auto_against_the_best_fixed_length():
 
 
 def test_phases_add_up_and_nested_calls_count_once():
-    class Target:
-        name = "target"
-
-        def outer(self):
-            return self.inner()
-
-        def inner(self):
-            return 3
-
     clock = Clock()
-    timed = Timed(Target(), clock, lambda name: {"outer": "first"}.get(name, name))
-    sampled = clock.timed("sampling", lambda: timed.inner())
-    assert timed.outer() == timed.inner() == sampled() == 3 and timed.name == "target"
-    assert set(clock.seconds) == {"first", "inner", "sampling"}
-    clock.seconds.clear()
-    clock.seconds.update({"matrix": 0.020, "norms": 0.002})
-    assert phases_ms(clock, 0.030, 2) == pytest.approx({"matrix": 10.0, "norms": 1.0, "python": 4.0})
+    clock.add_pass(0.030, {"q8_matmul": 0.8, "rms_norm": 0.1, "add": 0.05, "new_kernel": 0.05})
+    clock.timed("sampling", lambda: clock.add_pass(9.0, {"q8_matmul": 1.0}))()
+    assert 0 < clock.seconds.pop("sampling") < 1.0
+    assert clock.seconds == pytest.approx({"matrix": 0.024, "norms": 0.0045, "new_kernel": 0.0015})
+    found = phases_ms(clock, 0.040, 2)
+    assert found == pytest.approx({"matrix": 12.0, "norms": 2.25, "new_kernel": 0.75, "python": 5.0})
+
+
+def test_without_a_counter_kernels_are_one_phase():
+    clock = Clock()
+    clock.add_pass(0.01, {})
+    assert clock.seconds == {"kernels": 0.01}
 
 
 def test_bytes_of_weights():

@@ -38,7 +38,8 @@ class Answered:
 
 
 class Contestant:
-    """Answers through a session, as the chat does. The session is kept, so that the governor learns as there."""
+    """Answers through a session, as the chat does. The session is kept, so that the governor learns as there,
+    and so is its state, emptied: what the backend prepares once for a state is not counted."""
 
     def __init__(
         self,
@@ -51,6 +52,7 @@ class Contestant:
         self.session = new_session(loaded)
         self.session.draft_length = draft_length
         self.drafter = drafter
+        self._empty = self.session.state.snapshot()
         self._scripted = None
         if accept is not None:
             mtp = self.session.drafters.get("mtp")
@@ -69,6 +71,7 @@ class Contestant:
         """plain_ids: what plain decoding said; needed for scripted drafts alone."""
         if self._scripted is not None:
             self._scripted.stream = [*prompt, *plain_ids]
+        self.session.state.restore(self._empty)
         rounds: list[Round] = []
         ids: list[int] = []
         stamps: list[float] = []

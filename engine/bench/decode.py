@@ -31,7 +31,7 @@ from kestrel_engine.bench.longcontext import (
     state_bytes,
     synthetic_state,
 )
-from kestrel_engine.bench.phases import Clock, phases_ms, timed_backend
+from kestrel_engine.bench.phases import Clock, phases_ms, timed_passes
 from kestrel_engine.bench.starts import TOKENS, Start, starts
 from kestrel_engine.bench.table import table
 from kestrel_engine.bench.weightbytes import step_bytes
@@ -64,15 +64,20 @@ def timed_pass(model: Model, state: State, rows: int) -> float:
 def timed_steps(model: Model, start: Start, sampling: SamplingOptions, steps: int) -> dict[str, float]:
     """Milliseconds of a plain step by phase, over `steps` of them."""
     state, clock = prefilled_state(model, len(start.prompt), len(start.prompt)), Clock()
-    token, drafter, rollback = start.prompt[-1], FirstHit([]), make_rollback("cursor")
-    with timed_backend(model, clock):
-        sampler = Sampler(sampling, model.backend, start.prompt)
+    drafter, rollback = FirstHit([]), make_rollback("cursor")
+    sampler = Sampler(sampling, model.backend, start.prompt)
+
+    def step(token: int) -> int:
+        result = run_round(model, state, token, 0, drafter, rollback, sampler, lambda token: False)
+        return result.tokens[-1].id
+
+    token = step(start.prompt[-1])  # the first one prepares
+    with timed_passes(clock):
         for name in ("sample", "logprob"):
             setattr(sampler, name, clock.timed("sampling", getattr(sampler, name)))
         begun = time.perf_counter()
         for _ in range(steps):
-            result = run_round(model, state, token, 0, drafter, rollback, sampler, lambda token: False)
-            token = result.tokens[-1].id
+            token = step(token)
         return phases_ms(clock, time.perf_counter() - begun, steps)
 
 
@@ -117,7 +122,7 @@ def measure_contexts(loaded: LoadedModel, lengths: list[int], fill: str, repeat:
 
 def measure(loaded: LoadedModel, arguments: argparse.Namespace, progress: Progress) -> dict:
     """The report's figures; see the contract for their names."""
-    from kestrel_engine.bench.bandwidth import ReadBandwidth  # compiles a kernel
+    from kestrel_engine.bench.bandwidth import ReadBandwidth  # it compiles a kernel
 
     model, chunk = loaded.session.model, loaded.session.prefill_chunk
     start, plain = starts(loaded, 1)[0], Contestant(loaded, 0)
@@ -136,6 +141,8 @@ def measure(loaded: LoadedModel, arguments: argparse.Namespace, progress: Progre
         shares.append(bandwidth_share(weight_bytes, median(gaps), median(near)))
         bandwidths, steps = [*bandwidths, *near], [*steps, *gaps]
         state = prefilled_state(model, len(start.prompt), chunk)
+        for count in ROWS:
+            timed_pass(model, state, count)  # the first one prepares
         for _ in range(PASSES):
             for count in ROWS:
                 rows[count].append(timed_pass(model, state, count))
@@ -191,7 +198,7 @@ def add_options(commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     progress = Progress()
     plot.check(arguments.plot)
-    room = arguments.repeat * 2 * PASSES * len(CONTEXT_ROWS) + len(CONTEXT_ROWS)
+    room = 64 + arguments.repeat * 2 * PASSES * len(CONTEXT_ROWS) + len(CONTEXT_ROWS)
     needed = max([arguments.tokens, arguments.prefill_tokens, *arguments.context_lengths]) + room
     loaded = load_model(arguments, progress, context=max(CONTEXT, needed))
     report = frame(loaded, "decode") | measure(loaded, arguments, progress)

@@ -1,20 +1,22 @@
 """Where the time of a decode step goes.
 
-The backend's operations are timed one by one from outside as the real step calls them, so the phases add up to
-the step: what no operation and no sampling accounts for is Python. The stopwatch itself costs about half a
-microsecond an operation and counts as Python too.
+The CPU backend runs a pass as one native call and counts the ticks that each of its kernels takes; a kernel's
+time includes the wait for the thread that ends last. Sampling is timed from outside. What neither accounts for
+is Python, the stopwatch with it.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 PHASES = {
-    "matmul": "matrix",
+    "q8_matmul": "matrix",
+    "q4_matmul": "matrix",
+    "bfloat16_matmul": "matrix",
+    "quantize": "quantising rows",
     "rms_norm": "norms",
     "gated_norm": "norms",
     "add": "norms",
@@ -24,16 +26,16 @@ PHASES = {
     "delta_rows": "delta",
     "delta_replay": "delta",
     "attention_inputs": "attention",
-    "attention": "attention",
-    "log_sum_exp": "sampling",
-    "top_k": "sampling",
-    "gumbel": "sampling",
+    "attention_scores": "attention",
+    "attention_weights": "attention",
+    "attention_values": "attention",
+    "attention_output": "attention",
 }
-"""Backend operations and their phase; an operation that is not named here is a phase of its own."""
+"""Kernels and their phase; a kernel that is not named here is a phase of its own."""
 
 
 class Clock:
-    """Adds up seconds by phase. Of nested calls only the outermost counts."""
+    """Adds up seconds by phase. While a timed call runs, what happens inside counts as that call alone."""
 
     def __init__(self) -> None:
         self.seconds: Counter[str] = Counter()
@@ -52,31 +54,30 @@ class Clock:
 
         return call
 
-
-class Timed:
-    """Stands in for `target`; its methods are timed, everything else is passed through."""
-
-    def __init__(self, target: Any, clock: Clock, phase_of: Callable[[str], str]):
-        self._target, self._clock, self._phase_of = target, clock, phase_of
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self._target, name)
-        if not callable(value) or name.startswith("_"):
-            return value
-        timed = self._clock.timed(self._phase_of(name), value)
-        self.__dict__[name] = timed
-        return timed
+    def add_pass(self, seconds: float, shares: dict[str, float]) -> None:
+        """A native call and each kernel's share of it; none where the machine has no counter."""
+        if not self._running:
+            for name, share in (shares or {"kernels": 1.0}).items():
+                self.seconds[PHASES.get(name, name)] += seconds * share
 
 
 @contextmanager
-def timed_backend(model, clock: Clock):
-    """While it is open, `model` works on a timed backend."""
-    real = model.backend
-    model.backend = Timed(real, clock, lambda name: PHASES.get(name, name))
+def timed_passes(clock: Clock) -> Iterator[None]:
+    """While it is open, `clock` hears of every native call of the CPU backend."""
+    from kestrel_engine.cpu.program import Program
+
+    real = Program.execute
+
+    def execute(self, *arguments, **options) -> float:
+        seconds = real(self, *arguments, **options)
+        clock.add_pass(seconds, self.shares())
+        return seconds
+
+    Program.execute = execute
     try:
         yield
     finally:
-        model.backend = real
+        Program.execute = real
 
 
 def phases_ms(clock: Clock, wall_seconds: float, steps: int) -> dict[str, float]:

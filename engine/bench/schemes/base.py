@@ -36,10 +36,22 @@ class SchemeRound:
 
 
 class Scheme(ABC):
-    """`begin` reads a prompt; `round` emits at least one and at most `limit` tokens of the greedy answer."""
+    """`begin` reads a prompt; `round` emits at least one and at most `limit` tokens of the greedy answer.
+
+    The state is kept from answer to answer: what the backend prepares once for a state is not counted."""
 
     name: str
     draft_length: int
+
+    def __init__(self, name: str, model: Model, draft_length: int):
+        self.name, self.model, self.draft_length = name, model, draft_length
+        self.state = model.new_state()
+        self._empty = self.state.snapshot()
+        self.sampler = Sampler(SamplingOptions(), model.backend)
+
+    def empty(self) -> None:
+        """Forget the last answer."""
+        self.state.restore(self._empty)
 
     @abstractmethod
     def begin(self, prompt: Sequence[int]) -> None: ...
@@ -57,13 +69,12 @@ class RoundScheme(Scheme):
     """The engine's own round with one of its rollbacks: the certain token and k drafts, k+1 rows."""
 
     def __init__(self, name: str, model: Model, draft_length: int, drafter: Drafter, rollback: Rollback):
-        self.name, self.model, self.draft_length, self.rollback = name, model, draft_length, rollback
-        self.drafter = FirstHit([drafter])
+        super().__init__(name, model, draft_length)
+        self.rollback, self.drafter = rollback, FirstHit([drafter])
 
     def begin(self, prompt: Sequence[int]) -> None:
         self.drafter.reset()
-        self.state = self.model.new_state()
-        self.sampler = Sampler(SamplingOptions(), self.model.backend, prompt)
+        self.empty()
         if len(prompt) > 1:
             self.model.forward(self.state, list(prompt[:-1]), len(prompt) - 1)
         self.next_token = prompt[-1]

@@ -25,8 +25,6 @@ import numpy as np
 from kestrel_engine.bench.schemes.base import Rewrite, Scheme, SchemeRound, Stopwatch
 from kestrel_engine.drafter import DraftHead
 from kestrel_engine.model import Model
-from kestrel_engine.options import SamplingOptions
-from kestrel_engine.sampling import Sampler
 from kestrel_engine.state import CONV_HISTORY, RING_ROWS, State
 
 
@@ -62,8 +60,6 @@ def truncate_mtp(state: State) -> None:
 
 
 class Kestrel32(Scheme):
-    name = "kestrel-32"
-
     def __init__(
         self,
         model: Model,
@@ -74,8 +70,8 @@ class Kestrel32(Scheme):
     ):
         """rewrite: scripted acceptance. force_accept: only observe which rounds a forced acceptance of all
         drafts would have left as they are; the stream stays the model's own."""
-        self.model, self.draft_length, self.head, self.rewrite = model, draft_length, head, rewrite
-        self.force_accept = force_accept
+        super().__init__("kestrel-32", model, draft_length)
+        self.head, self.rewrite, self.force_accept = head, rewrite, force_accept
         self.histogram: Counter[int] = Counter()
         """Rounds by n_ok."""
         self.forced: Counter[str] = Counter()
@@ -83,8 +79,7 @@ class Kestrel32(Scheme):
         self._mark_bytes = 0
 
     def begin(self, prompt: Sequence[int]) -> None:
-        self.state = self.model.new_state()
-        self.sampler = Sampler(SamplingOptions(), self.model.backend, prompt)
+        self.empty()
         for token in prompt[:-1]:
             self.model.forward(self.state, [token], commit=1)
             self.model.mtp_row(self.state, token)

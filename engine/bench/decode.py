@@ -26,6 +26,7 @@ from kestrel_engine.bench.command import (
 )
 from kestrel_engine.bench.contestant import Contestant
 from kestrel_engine.bench.longcontext import (
+    prefill,
     prefilled_state,
     resident_bytes,
     state_bytes,
@@ -81,10 +82,10 @@ def timed_steps(model: Model, start: Start, sampling: SamplingOptions, steps: in
         return phases_ms(clock, time.perf_counter() - begun, steps)
 
 
-def timed_prefill(model: Model, tokens: int, chunk: int) -> float:
-    """Tokens a second."""
+def timed_prefill(model: Model, state: State, tokens: int, chunk: int) -> float:
+    """Tokens a second, into an empty `state`."""
     begun = time.perf_counter()
-    prefilled_state(model, tokens, chunk)
+    prefill(model, state, tokens, chunk)
     return tokens / (time.perf_counter() - begun)
 
 
@@ -129,6 +130,9 @@ def measure(loaded: LoadedModel, arguments: argparse.Namespace, progress: Progre
     progress("warming up")
     bandwidth = ReadBandwidth(loaded.threads)
     plain.answer(start.prompt, 4, SamplingOptions())
+    prefilled = model.new_state()
+    empty = prefilled.snapshot()
+    prefill(model, prefilled, arguments.prefill_tokens, chunk)
     bandwidths, steps, shares, prefills, phases, top_k = [], [], [], [], [], []
     weight_bytes = step_bytes(model.weights)
     rows = {count: [] for count in ROWS}
@@ -148,7 +152,8 @@ def measure(loaded: LoadedModel, arguments: argparse.Namespace, progress: Progre
                 rows[count].append(timed_pass(model, state, count))
         phases.append(timed_steps(model, start, SamplingOptions(), 2 * PASSES))
         top_k.append(timed_steps(model, start, TOP_K, PASSES)["sampling"])
-        prefills.append(timed_prefill(model, arguments.prefill_tokens, chunk))
+        prefilled.restore(empty)
+        prefills.append(timed_prefill(model, prefilled, arguments.prefill_tokens, chunk))
     single = median(rows[1])
     return {
         "read_bandwidth_gbps": median(bandwidths),

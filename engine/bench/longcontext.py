@@ -29,13 +29,17 @@ def synthetic_state(model: Model, length: int) -> State:
     return state
 
 
-def prefilled_state(model: Model, length: int, chunk: int) -> State:
-    """A state that has read `length` random tokens."""
+def prefill(model: Model, state: State, length: int, chunk: int) -> None:
+    """Let the empty `state` read `length` random tokens."""
     tokens = np.random.default_rng(length).integers(0, model.config.vocab_size, length).tolist()
-    state = model.new_state()
     for start in range(0, length, chunk):
         part = tokens[start : start + chunk]
         model.forward(state, part, len(part))
+
+
+def prefilled_state(model: Model, length: int, chunk: int) -> State:
+    state = model.new_state()
+    prefill(model, state, length, chunk)
     return state
 
 

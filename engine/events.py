@@ -83,6 +83,8 @@ class Round:
     """Why the engine chose this draft length."""
     rejected_texts: tuple[str, ...] = ()
     """What each of `rejected` would have been; a character in several tokens is U+FFFD."""
+    rejected_logprob: float | None = None
+    """Natural log of the model's probability of the first of `rejected`; None without one."""
 
 
 @dataclass(frozen=True, slots=True)

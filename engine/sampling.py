@@ -50,9 +50,10 @@ class Sampler:
             )
         return self._choose(logits, ids, position, drafts)
 
-    def logprob(self, logits: np.ndarray, token: int) -> float:
-        """Natural log of the model's own probability of `token` (temperature 1, nothing filtered)."""
-        return float(logits[token] - self.backend.log_sum_exp(logits))
+    def logprobs(self, logits: np.ndarray, tokens: Sequence[int]) -> list[float]:
+        """Natural logs of the model's own probabilities of `tokens` (temperature 1, nothing filtered)."""
+        whole = self.backend.log_sum_exp(logits)
+        return [float(logits[token] - whole) for token in tokens]
 
     def _choose(
         self, logits: np.ndarray, ids: np.ndarray | None, position: int, drafts: Sequence[int]

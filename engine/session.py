@@ -174,15 +174,23 @@ class Session:
                 emit(Notice(f"the context of {self.state.capacity} tokens is full: start a new chat"))
                 self._end(answer, "length", emit)
                 return
-            length, reason = self._choose_length(min(room, answer.remaining - 1))
+            proposer = drafter.proposer(self.state, next_token)
+            pairs = self._pairs_for_mtp()
+            length, reason = self._choose_length(min(room, answer.remaining - 1), proposer)
             result = run_round(
                 self.model, self.state, next_token, length, drafter, self.rollback, sampler, answer.stops_at
             )
-            # The first round also gives the prompt to the MTP head, and the last may end before its drafts:
-            # neither says anything about other rounds.
-            if self.draft_length == "auto" and index > 0 and not result.stopped:
-                milliseconds = result.draft_ms + result.verify_ms + result.replay_ms
-                self.governor.record(len(result.drafts), result.accepted, milliseconds)
+            if self.draft_length == "auto" and not result.stopped:
+                # The last round may end before its drafts and says nothing. The first one, and one after many
+                # without drafts, also give the MTP head all the tokens it has missed.
+                usual = index > 0 and pairs <= MAX_DRAFT + 1
+                self.governor.record(
+                    proposer,
+                    len(result.drafts),
+                    result.accepted,
+                    result.draft_ms if usual else None,
+                    result.verify_ms + result.replay_ms if index > 0 else None,
+                )
             self._emit_round(index, result, reason, answer, emit)
             next_token, index = result.tokens[-1].id, index + 1
 
@@ -195,15 +203,19 @@ class Session:
             raise KestrelError("this model has no MTP head: use --drafter lookup")
         return FirstHit(chosen)
 
-    def _choose_length(self, limit: int) -> tuple[int, str]:
+    def _pairs_for_mtp(self) -> int:
+        """Tokens that the MTP head would take before it drafts."""
+        return self.state.length - self.state.mtp.length if self.state.mtp is not None else 0
+
+    def _choose_length(self, limit: int, proposer: str | None) -> tuple[int, str]:
         wanted = self.draft_length
         limit = max(0, min(limit, MAX_DRAFT))
         if wanted == "auto":
-            return self.governor.choose(limit)
+            return self.governor.choose(limit, proposer)
         if wanted == 0:
             return 0, "speculation is off"
         if limit < wanted:
-            return limit, "end of the answer or context near"
+            return limit, "the answer or the context ends soon"
         return wanted, "fixed"
 
     def _emit_round(self, index: int, result: RoundResult, reason: str, answer: Answer, emit) -> None:
@@ -236,6 +248,7 @@ class Session:
                 replay_ms=result.replay_ms,
                 reason=reason,
                 rejected_texts=tuple(self.tokenizer.decode([id]) for id in result.rejected),
+                rejected_logprob=result.rejected_logprob,
             )
         )
 

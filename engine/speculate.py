@@ -33,6 +33,8 @@ class RoundResult:
     """Drafts that were right and emitted."""
     rejected: tuple[int, ...]
     """Drafts from the first wrong one on; none when the answer ended before it: those were not needed."""
+    rejected_logprob: float | None
+    """Natural log of the model's probability of the first of `rejected`; None without one."""
     drafter: str
     stopped: bool
     draft_ms: float
@@ -76,10 +78,13 @@ def _round(model, state, next_token, draft_length, drafter, rollback, sampler, s
         chosen.append(sampler.sample(logits[len(chosen)], position + 1 + len(chosen), chosen))
     right = len(chosen) - 1
 
-    tokens, stopped = [], False
+    tokens, rejected_logprob, stopped = [], None, False
     for index, token in enumerate(chosen):
         draft_index = index if index < right else None
-        tokens.append(EmittedToken(token, draft_index, sampler.logprob(logits[index], token)))
+        refused = drafts[index : index + 1] if index == right else []
+        logprob, *others = sampler.logprobs(logits[index], [token, *refused])
+        tokens.append(EmittedToken(token, draft_index, logprob))
+        rejected_logprob = others[0] if others else None
         sampler.emit(token)
         if stop(token):
             stopped = True
@@ -92,6 +97,7 @@ def _round(model, state, next_token, draft_length, drafter, rollback, sampler, s
         drafts=drafts,
         accepted=min(len(tokens), right),
         rejected=tuple(drafts[right:]) if len(tokens) > right else (),
+        rejected_logprob=rejected_logprob,
         drafter=drafter.last if drafts else "none",
         stopped=stopped,
         draft_ms=1e3 * (drafted - start),

@@ -49,13 +49,16 @@ def token_from_row(row: list) -> Token:
         position=int(position),
         round=int(round),
         draft_index=None if draft_index is None else int(draft_index),
-        logprob=-math.inf if logprob is None else float(logprob),
+        logprob=_logprob(logprob),
     )
 
 
 def saved_round(event: Round) -> dict[str, Any]:
     """What a journal keeps of a round beside its tokens."""
-    return {"index": event.index} | round_object(event) | {"rejected_texts": list(event.rejected_texts)}
+    beside = {"rejected_texts": list(event.rejected_texts)}
+    if event.rejected_logprob is not None:
+        beside["rejected_logprob"] = _number(event.rejected_logprob)
+    return {"index": event.index} | round_object(event) | beside
 
 
 def round_from_saved(saved: dict, tokens: tuple[Token, ...]) -> Round:
@@ -72,12 +75,18 @@ def round_from_saved(saved: dict, tokens: tuple[Token, ...]) -> Round:
         replay_ms=float(saved["replay_ms"]),
         reason=str(saved["reason"]),
         rejected_texts=tuple(map(str, saved["rejected_texts"])),
+        rejected_logprob=_logprob(saved["rejected_logprob"]) if "rejected_logprob" in saved else None,
     )
 
 
 def _number(value: float) -> float | None:
     # JSON has no infinities: a token the model thinks impossible (it can be forced) has no number.
     return value if math.isfinite(value) else None
+
+
+def _logprob(value: float | None) -> float:
+    """The inverse of `_number`."""
+    return -math.inf if value is None else float(value)
 
 
 def _kind(value: object) -> Any:

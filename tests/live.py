@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
@@ -62,7 +63,9 @@ def round_of(
     tokens += [Token(7, texts[-1], "own", start + len(texts) - 1, index, None, -0.25)]
     drafted = drafted or len(texts) - 1 + len(rejected)
     ids = tuple(range(900, 900 + len(rejected)))
-    return Round(index, tuple(tokens), drafted, len(texts) - 1, "mtp", ids, 1.0, 2.0, 0.5, "fixed", rejected)
+    guess = math.log(0.031) if rejected else None
+    times = (1.0, 2.0, 0.5)
+    return Round(index, tuple(tokens), drafted, len(texts) - 1, "mtp", ids, *times, "fixed", rejected, guess)
 
 
 class Driver:

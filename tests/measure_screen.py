@@ -17,7 +17,6 @@ import json
 import os
 import select
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
@@ -30,7 +29,6 @@ from live import READY, Puppet, round_of
 from terminal import spawn
 
 from kestrel_engine.events import Command, Submit
-from kestrel_engine.options import SamplingOptions
 
 SIZE = (120, 36)
 LONG = 50_000

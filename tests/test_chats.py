@@ -58,7 +58,7 @@ def test_a_journal_reads_back_as_the_chat_it_was(home: Path) -> None:
     journal.user("first\nline 日本")
     journal.answer(seed=3, prompt_tokens=9, reasoning=True)
     tokens = a_token("hm"), a_token("</think>", "accepted"), a_token("\n\nYes", "replayed")
-    event = Round(0, tokens[:2], 3, 1, "mtp", (7, 8), 0.5, 2.0, 0.25, "fixed", ("a", "\n"))
+    event = Round(0, tokens[:2], 3, 1, "mtp", (7, 8), 0.5, 2.0, 0.25, "fixed", ("a", "\n"), -2.5)
     journal.tokens(event)
     journal.tokens(Released(tokens[2:]))
     journal.end("stop", stats={"rounds": 2})

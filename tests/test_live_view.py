@@ -7,10 +7,6 @@ from live import Driver, Puppet, drive, round_of
 from textual.geometry import Offset
 from textual.selection import SELECT_ALL, Selection
 
-from kestrel_tui.live.app import ChatApp
-from kestrel_tui.live.chat_screen import ChatScreen
-from kestrel_tui.live.prompt_box import PromptBox
-
 WORDS = [f"word{number} " for number in range(600)]
 
 
@@ -146,11 +142,13 @@ def test_the_mouse_and_the_cursor_point_at_tokens() -> None:
         await chat.pilot.press("f6")
         await chat.pilot.pause()
         said = lambda: str(chat.screen.inspector.render())
-        assert "piece “llo” id 7" in said() and "probability 77.9%" in said()
-        assert "the drafter guessed “wo”, then “rld”" in said()
+        assert "piece “llo” id 7" in said() and "probability 78 %" in said()
+        assert "the head guessed “wo” (model: 3.1 %), the model chose “llo” (78 %)" in said()
+        assert "drafted behind it: “rld”" in said()
         await chat.pilot.press("left")
         await chat.pilot.pause()
         assert "piece “He”" in said() and "replayed" in said() and "draft 1 of 3" in said()
+        assert "the head guessed it, and the model chose it: “He” (61 %)" in said()
         await chat.pilot.hover(chat.view, offset=(5, 2))
         await chat.pilot.pause()
         assert "piece “llo”" in said()
@@ -158,39 +156,3 @@ def test_the_mouse_and_the_cursor_point_at_tokens() -> None:
         assert not chat.screen.inspector.display and chat.screen.prompt.has_focus
 
     drive(scenario, engine=Puppet)
-
-
-# What belongs to readline (emacs and vi keys on ctrl), tmux (ctrl+b) and screen (ctrl+a); ctrl+c is the
-# interrupt there too.
-TAKEN = {f"ctrl+{letter}" for letter in "abdefghijklmnopqrstuvwxyz"} | {"tab", "up", "down", "left", "right"}
-
-
-def test_no_key_of_the_chat_belongs_to_readline_tmux_or_screen() -> None:
-    bindings = ChatScreen.BINDINGS
-    keys = {key for binding in bindings for key in binding.key.split(",")}
-    assert not keys & TAKEN
-    assert all(binding.id and binding.priority for binding in bindings)
-    assert len({binding.id for binding in bindings}) == len(bindings)
-    own = {binding.key for binding in PromptBox.BINDINGS}
-    assert not any(key in own for key in keys)
-    assert ChatApp.BINDINGS == []
-
-
-def test_the_footer_and_the_palette_name_the_keys() -> None:
-    async def scenario(chat: Driver) -> None:
-        await chat.ready()
-        footer = " ".join(str(key.render()) for key in chat.screen.query("FooterKey"))
-        assert footer.split()[:4] == ["f1", "Menu", "f2", "Spec"] and "f10 Quit" in footer
-        titles = [command.title for command in chat.app.get_system_commands(chat.screen)]
-        for binding in ChatScreen.BINDINGS:
-            if binding.key not in ("f1", "ctrl+c"):
-                assert any(title.endswith(f"({binding.key})") for title in titles)
-        for command in chat.app.get_system_commands(chat.screen):
-            if "Start a new chat" in command.title:
-                await command.callback()
-        await chat.pilot.press("f1")
-        await chat.until(lambda: chat.app.screen is not chat.screen)
-        await chat.pilot.press("escape")
-        await chat.until(lambda: chat.app.screen is chat.screen)
-
-    drive(scenario, engine=Puppet, size=(80, 24))

@@ -146,8 +146,10 @@ def test_what_a_round_tells(load):
     assert [token.draft_index for token in second.tokens] == [0, 1, 2, None]
     assert (first.drafter, first.stopped) == ("knowing", False)
     row = model.logits(models.consume(model, [*prompt, *ids[:2]])[1][-1:])[0].astype(np.float64)
-    expected = row[ids[2]] - np.log(np.exp(row - row.max()).sum()) - row.max()
-    assert first.tokens[2].logprob == pytest.approx(expected, abs=1e-4)
+    expected = row - np.log(np.exp(row - row.max()).sum()) - row.max()
+    assert first.tokens[2].logprob == pytest.approx(expected[ids[2]], abs=1e-4)
+    assert first.rejected_logprob == pytest.approx(expected[wrong[2]], abs=1e-4)
+    assert second.rejected_logprob is None
 
 
 def test_lookup_finds_what_followed(load):

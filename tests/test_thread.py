@@ -129,6 +129,7 @@ def test_kinds_and_drafts_of_tokens(running):
         assert {token.kind for token in drafted} <= {kind}
         assert [token.draft_index for token in drafted] == list(range(len(drafted)))
         assert len(event.rejected) == event.drafted - event.accepted
+        assert (event.rejected_logprob is not None) == bool(event.rejected)
 
 
 # --- cancelling -------------------------------------------------------------------------------------------

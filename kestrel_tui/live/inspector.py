@@ -1,4 +1,4 @@
-"""What is known about one token."""
+"""What is known about one token: where it comes from, and how sure the model was."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from kestrel_tui.sanitize import for_terminal
 
 _MUTED = "$muted"
 _HINT = "Token inspector: move with ← and →, or point with the mouse; esc closes it."
+_DRAFTERS = {"mtp": "the head", "lookup": "the lookup"}
 
 
 class Inspector(Static):
     DEFAULT_CSS = """
-    Inspector { height: 5; padding: 0 2; text-wrap: nowrap; text-overflow: ellipsis; display: none;
+    Inspector { height: 6; padding: 0 2; text-wrap: nowrap; text-overflow: ellipsis; display: none;
                 border-top: solid $panel; }
     Inspector.-open { display: block; }
     """
@@ -27,40 +28,51 @@ class Inspector(Static):
 
 
 def describe(shown: ShownToken) -> Content:
-    """Four lines: the token, what was guessed, the round, why."""
+    """Up to five lines: the token, its kind, the guess against the choice, the round, why."""
     token, event = shown
-    probability = f"{math.exp(token.logprob):.1%}" if token.logprob > -math.inf else "0 %"
-    first = Content.assemble(
+    piece = Content.assemble(
         ("piece ", _MUTED), (_quoted(token.text), "bold"), (" id ", _MUTED), str(token.id),
-        (" position ", _MUTED), str(token.position), (" probability ", _MUTED), probability,
+        (" position ", _MUTED), str(token.position), (" probability ", _MUTED), percent(token.logprob),
     )  # fmt: skip
-    second = Content.assemble((token.kind, "bold"), (f" ({MEANINGS[token.kind]})", _MUTED))
+    kind = Content.assemble((token.kind, "bold"), (f" ({MEANINGS[token.kind]})", _MUTED))
     if token.draft_index is not None:
-        second += Content.assemble((", draft ", _MUTED), str(token.draft_index + 1))
-        second += Content(f" of {event.drafted}" if event is not None else "")
+        kind += Content.assemble((", draft ", _MUTED), str(token.draft_index + 1))
+        kind += Content(f" of {event.drafted}" if event is not None else "")
     if event is None:
-        return Content("\n").join([first, second])
-    if token.kind == "own":
-        second += Content.styled(f": {_guess(shown)}", "")
-    third = Content.assemble(
+        return Content("\n").join([piece, kind])
+    cost = Content.assemble(
         (f"round {event.index}: ", _MUTED), f"{event.drafted} drafted by {event.drafter}, {event.accepted} accepted",
         (f"; draft {event.draft_ms:.2f}, verify {event.verify_ms:.2f}, replay {event.replay_ms:.2f} ms", _MUTED),
     )  # fmt: skip
-    return Content("\n").join([first, second, third, Content.styled(event.reason, _MUTED)])
+    lines = [piece, kind, Content(_guess(shown)), cost, Content.styled(event.reason, _MUTED)]
+    return Content("\n").join(lines)
 
 
 def _guess(shown: ShownToken) -> str:
-    """What the drafter had said where the model said its own."""
-    event = shown.round
+    """What was guessed for this token's place, and what the model chose there."""
+    token, event = shown
+    drafter = _DRAFTERS.get(event.drafter, "the drafter")
+    chosen = f"{_quoted(token.text)} ({percent(token.logprob)})"
+    if token.draft_index is not None:
+        return f"{drafter} guessed it, and the model chose it: {chosen}"
     if not event.drafted:
-        return "nothing was drafted"
+        return f"nothing was drafted; the model chose {chosen}"
     if not event.rejected:
-        return "it follows a draft that was all right"
-    if not event.rejected_texts:
-        return f"the drafter guessed id {event.rejected[0]}"
+        return f"all drafts before it were right; the model chose {chosen}"
+    guessed = _quoted(event.rejected_texts[0]) if event.rejected_texts else f"id {event.rejected[0]}"
+    if event.rejected_logprob is not None:
+        guessed += f" (model: {percent(event.rejected_logprob)})"
     later = "".join(event.rejected_texts[1:])
-    more = f", then {_quoted(later)}" if later else ""
-    return f"the drafter guessed {_quoted(event.rejected_texts[0])}{more}"
+    more = f"; drafted behind it: {_quoted(later)}" if later else ""
+    return f"{drafter} guessed {guessed}, the model chose {chosen}{more}"
+
+
+def percent(logprob: float) -> str:
+    """A probability, to two digits that say something: "61 %", "3.1 %", "0.00012 %"."""
+    share = 100 * math.exp(logprob)
+    if share == 0:
+        return "0 %"
+    return f"{share:.3g} %" if share >= 99 else f"{share:.2g} %" if share >= 1e-4 else f"{share:.0e} %"
 
 
 def _quoted(text: str) -> str:

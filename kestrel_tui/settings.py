@@ -7,13 +7,14 @@ import os
 import secrets
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from kestrel_engine.errors import UsageError
 from kestrel_engine.events import Submit
 from kestrel_engine.options import EngineOptions, SamplingOptions, SpeculationOptions
+from kestrel_tui.keys import parse_keys
 from kestrel_tui.sanitize import clean_input
 
 
@@ -46,6 +47,8 @@ class Settings:
     plain: bool = False
     no_save: bool = False
     quiet: bool = False
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """Keys of the live screen that are not the usual ones, by action; only `config.toml` has them."""
 
     def engine_options(self) -> EngineOptions:
         return EngineOptions(model=self.model, **self._given(_ENGINE))
@@ -80,8 +83,8 @@ class Settings:
 _ENGINE = ("quant", "device", "threads", "context", "prefill_chunk", "rollback", "draft_vocab")
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "presence_penalty", "repetition_penalty", "seed")
 
-NAMES = tuple(field.name.replace("_", "-") for field in fields(Settings))
-"""Every setting as it is written on the command line and in `config.toml`."""
+NAMES = tuple(each.name.replace("_", "-") for each in fields(Settings) if each.name != "keys")
+"""Every setting as it is written on the command line and in `config.toml`, which also has the table `keys`."""
 
 
 class _BadValue(ValueError):
@@ -269,8 +272,12 @@ def _from_file(path: Path, warnings: list[str]) -> Iterator[tuple[str, Any]]:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
     for key, value in table.items():
         name, place = key.replace("-", "_"), f"{path}:{_line_of(key, text)}: "
+        if name == "keys":
+            with _located(place):
+                yield name, parse_keys(value)
+            continue
         if name not in _PARSERS:
-            warnings.append(f"{place}unknown key {key!r}: {_hint(key, NAMES)}")
+            warnings.append(f"{place}unknown key {key!r}: {_hint(key, (*NAMES, 'keys'))}")
             continue
         with _located(place):
             yield name, _parse(name, value)

@@ -15,6 +15,7 @@ from textual.screen import Screen
 from kestrel_engine.errors import KestrelError
 from kestrel_tui.chats import ChatStore, read_chat
 from kestrel_tui.client import EngineFactory
+from kestrel_tui.keys import ACTIONS, key_of
 from kestrel_tui.live.bridge import Bridge
 from kestrel_tui.live.chat_screen import ChatScreen, EngineSpoke
 from kestrel_tui.live.conversation import Conversation
@@ -29,12 +30,14 @@ class ChatApp(App[int], inherit_bindings=False):
 
     TITLE = "kestrel-chat"
     BINDINGS: ClassVar[list[BindingType]] = []
-    COMMAND_PALETTE_BINDING = "f1"
 
     def __init__(
         self, conversation: Conversation, store: ChatStore, factory: EngineFactory | None = None
     ) -> None:
+        self._changed_keys = conversation.settings.keys
+        self.COMMAND_PALETTE_BINDING = key_of(self._changed_keys, "palette.open")
         super().__init__()
+        self.set_keymap(self._changed_keys)
         self.conversation, self.store = conversation, store
         self.bridge = Bridge(conversation.settings.engine_options(), self._wake, factory)
         conversation.connect(self.bridge)
@@ -74,10 +77,10 @@ class ChatApp(App[int], inherit_bindings=False):
 
     def get_system_commands(self, screen: Screen) -> Iterator[SystemCommand]:
         chat = self.chat_screen
-        for binding in ChatScreen.BINDINGS:
-            if binding.tooltip and binding.action != "app.command_palette":
-                title = f"{binding.tooltip} ({binding.key})"
-                yield SystemCommand(title, "", lambda action=binding.action: chat.run_action(action))
+        for each in ACTIONS:
+            if each.words and each.id != "palette.open":
+                title = f"{each.words} ({key_of(self._changed_keys, each.id)})"
+                yield SystemCommand(title, "", lambda action=each.action: chat.run_action(action))
         for title, action in _MORE_ACTIONS.items():
             yield SystemCommand(title, "", lambda action=action: chat.run_action(action))
         yield SystemCommand("Change the colours", "Choose a theme", self.action_change_theme)

@@ -16,6 +16,7 @@ from textual.widgets import Footer
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.events import Event
 from kestrel_tui.chats import list_lines
+from kestrel_tui.keys import ACTIONS
 from kestrel_tui.live import garbage
 from kestrel_tui.live.bridge import Bridge
 from kestrel_tui.live.clipboard import copy
@@ -71,24 +72,18 @@ class ChatScreen(Screen[int]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f1", "app.command_palette", "Menu", id="palette.open", priority=True, tooltip="Every action"),
-        Binding("f2", "toggle_speculation", "Spec", id="speculation.toggle", priority=True,
-                tooltip="Speculation off, or on again; in mid-answer too"),
-        Binding("f3", "change_length(-1)", "−", id="draft.shorter", priority=True, tooltip="Draft one token less"),
-        Binding("f4", "change_length(1)", "+", id="draft.longer", priority=True, tooltip="Draft one token more"),
-        Binding("f5", "auto_length", "Auto", id="draft.auto", priority=True,
-                tooltip="Let the engine choose the draft length"),
-        Binding("f6", "inspect", "Token", id="inspector.toggle", priority=True, tooltip="Inspect a token"),
-        Binding("f7", "choose_chat", "Chats", id="chat.resume", priority=True, tooltip="Go on with a saved chat"),
-        Binding("f8", "new_chat", "New", id="chat.new", priority=True, tooltip="Start a new chat"),
-        Binding("f9", "save", "Save", id="chat.save", priority=True,
-                tooltip="Save the chat: Markdown, JSONL, or a picture"),
-        Binding("f10", "quit_chat", "Quit", id="app.quit", priority=True, tooltip="Quit; the chat stays saved"),
-        Binding("f12", "fold", "Fold", id="reasoning.fold", priority=True, show=False,
-                tooltip="Fold or unfold the reasoning"),
-        Binding("escape", "escape", "Stop", id="answer.stop", priority=True, show=False, tooltip="Stop the answer"),
-        Binding("ctrl+c", "interrupt", "Copy, stop, clear, quit", id="app.interrupt", priority=True, show=False),
-    ]  # fmt: skip
+        # With priority: they work while the prompt has the focus.
+        Binding(
+            each.key,
+            each.action,
+            each.label,
+            id=each.id,
+            priority=True,
+            show=each.in_footer,
+            tooltip=each.words,
+        )
+        for each in ACTIONS
+    ]
 
     def __init__(self, conversation: Conversation, bridge: Bridge) -> None:
         super().__init__()

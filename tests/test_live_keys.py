@@ -1,0 +1,119 @@
+"""The keys of the live screen: whose they are, and changing them in `config.toml`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from live import Driver, Puppet, drive
+
+from kestrel_engine.errors import UsageError
+from kestrel_engine.events import SetSpeculation
+from kestrel_tui.keys import ACTIONS, parse_keys
+from kestrel_tui.live.app import ChatApp
+from kestrel_tui.live.chat_screen import ChatScreen
+from kestrel_tui.live.prompt_box import PromptBox
+from kestrel_tui.settings import resolve
+
+# What belongs to readline (emacs and vi keys on ctrl), tmux (ctrl+b) and screen (ctrl+a); ctrl+c is the
+# interrupt there too.
+TAKEN = {f"ctrl+{letter}" for letter in "abdefghijklmnopqrstuvwxyz"} | {"tab", "up", "down", "left", "right"}
+
+
+def test_no_key_of_the_chat_belongs_to_readline_tmux_or_screen() -> None:
+    bindings = ChatScreen.BINDINGS
+    keys = {binding.key for binding in bindings}
+    assert not keys & TAKEN
+    assert all(binding.id and binding.priority for binding in bindings)
+    assert len({binding.id for binding in bindings}) == len(bindings)
+    own = {binding.key for binding in PromptBox.BINDINGS}
+    assert not any(key in own for key in keys)
+    assert ChatApp.BINDINGS == []
+
+
+def test_the_footer_and_the_palette_name_the_keys() -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ready()
+        footer = " ".join(str(key.render()) for key in chat.screen.query("FooterKey"))
+        assert footer.split()[:4] == ["f1", "Menu", "f2", "Spec"] and "f10 Quit" in footer
+        titles = [command.title for command in chat.app.get_system_commands(chat.screen)]
+        for action in ACTIONS:
+            if action.key not in ("f1", "ctrl+c"):
+                assert any(title.endswith(f"({action.key})") for title in titles)
+        for command in chat.app.get_system_commands(chat.screen):
+            if "Start a new chat" in command.title:
+                await command.callback()
+        await chat.pilot.press("f1")
+        await chat.until(lambda: chat.app.screen is not chat.screen)
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.app.screen is chat.screen)
+
+    drive(scenario, engine=Puppet, size=(80, 24))
+
+
+def test_changed_keys_work_and_the_old_ones_do_not(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(
+        '[keys]\n"speculation.toggle" = "F3"\ndraft.shorter = "alt+m"\n"palette.open" = "f20"\n"chat.new" = "f1"\n'
+    )
+    settings, warnings = resolve({}, {}, config)
+    assert warnings == []
+
+    async def scenario(chat: Driver) -> None:
+        await chat.ready()
+        await chat.pilot.press("f3", "f2", "f3", "f1")
+        lengths = [each.length for each in chat.engine.commands if isinstance(each, SetSpeculation)]
+        assert lengths == [0, "auto"] and chat.app.screen is chat.screen
+        assert "(a new chat)" in chat.all_text
+        footer = " ".join(str(key.render()) for key in chat.screen.query("FooterKey"))
+        assert "f3 Spec" in footer and "f20 Menu" in footer and "f2" not in footer.split()
+        assert any(
+            command.title.endswith("(f3)") and "Speculation" in command.title
+            for command in chat.app.get_system_commands(chat.screen)
+        )
+        await chat.pilot.press("f20")
+        await chat.until(lambda: chat.app.screen is not chat.screen)
+        await chat.pilot.press("escape")
+
+    drive(scenario, engine=Puppet, keys=settings.keys)
+
+
+@pytest.mark.parametrize(
+    ("table", "complaint"),
+    [
+        ({"chat.sav": "f9"}, "unknown action 'chat.sav': did you mean chat.save?"),
+        ({"zzz": "f9"}, "unknown action 'zzz': the actions are palette.open, speculation.toggle"),
+        ({"chat.new": "f9"}, "f9 is for chat.new and for chat.save: give one another key"),
+        ({"chat.new": "f11", "chat.save": "F11"}, "f11 is for chat.new and for chat.save"),
+        (
+            {"chat.new": "ctrl+b"},
+            "chat.new 'ctrl+b': readline, tmux, screen or the terminal needs it: use a function",
+        ),
+        ({"chat.new": "alt+f"}, "readline, tmux, screen or the terminal needs it"),
+        ({"chat.new": "enter"}, "chat.new 'enter': no key that is free: use a function key"),
+        ({"chat.new": "n"}, "no key that is free"),
+        ({"chat.new": 8}, "chat.new 8: no key that is free"),
+        ("f8", "write a table"),
+    ],
+)
+def test_bad_keys_are_one_line_that_says_what_to_do(table: object, complaint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_keys(table)
+    assert complaint in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_bad_key_names_the_file_and_the_line(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('seed = 3\n[keys]\nchat.new = "ctrl+a"\n')
+    with pytest.raises(UsageError, match=r"config.toml:2: keys: chat.new 'ctrl\+a'"):
+        resolve({}, {}, config)
+
+
+def test_swapped_keys_and_the_usual_ones_are_allowed() -> None:
+    swapped = {
+        "draft.shorter": "f4",
+        "draft.longer": "f3",
+        "app.interrupt": "ctrl+c",
+        "answer.stop": "escape",
+    }
+    assert parse_keys(swapped) == swapped

@@ -87,15 +87,21 @@ class LookupDrafter:
         self._index: dict[tuple[int, ...], int] = {}
         self._indexed = 0
 
+    def finds(self, state: State, next_token: int) -> bool:
+        """Whether `draft` would have a guess."""
+        return self._start(state.tokens, next_token) is not None
+
     def draft(self, state: State, next_token: int, count: int, sampler: Sampler) -> list[int]:
-        tokens = state.tokens
+        start = self._start(state.tokens, next_token)
+        return [] if start is None else state.tokens[start : start + count]
+
+    def _start(self, tokens: list[int], next_token: int) -> int | None:
         # An n-gram is indexed once a token follows it, so the newest one never finds itself.
         for end in range(max(self._indexed, NGRAM), len(tokens)):
             self._index[tuple(tokens[end - NGRAM : end])] = end
         self._indexed = max(self._indexed, len(tokens))
         newest = (*tokens[max(0, len(tokens) - NGRAM + 1) :], next_token)
-        start = self._index.get(newest)
-        return [] if start is None else tokens[start : start + count]
+        return self._index.get(newest)
 
 
 class FirstHit:
@@ -110,6 +116,13 @@ class FirstHit:
     def reset(self) -> None:
         for drafter in self.drafters:
             drafter.reset()
+
+    def proposer(self, state: State, next_token: int) -> str | None:
+        """Name of the drafter that `draft` would take guesses from; None when none has any."""
+        for drafter in self.drafters:
+            if not isinstance(drafter, LookupDrafter) or drafter.finds(state, next_token):
+                return drafter.name
+        return None
 
     def draft(self, state: State, next_token: int, count: int, sampler: Sampler) -> list[int]:
         for drafter in self.drafters:

@@ -1,107 +1,204 @@
 """The draft length for the next round: the one with the most expected tokens per millisecond, 0 included.
 
-Acceptance per draft position is a decaying average with a prior; the cost of a round is measured for every
-length that was used, and taken as a straight line between and beyond those.
+Acceptance is estimated for each proposer and draft position, cost for each draft length. The rest is caution:
+a new length must promise clearly more than the present one, and rounds that only try something are paid from
+a small share of the time.
 """
 
 from __future__ import annotations
 
+from kestrel_engine.cost_curve import CostCurve, MachineSpeed
 from kestrel_engine.options import MAX_DRAFT
 
-PRIOR_ACCEPTANCE = 0.7
-PRIOR_WEIGHT = 4.0
+PRIOR_ACCEPTANCE = 0.6
+PRIOR_WEIGHT = 1.2
+"""Tests that the prior counts for. The prior of a later position is the estimate for the one before it."""
 DECAY = 0.97
-"""Weight of an earlier test beside the newest."""
-EXPLORE_EVERY = 24
-"""Rounds between two that explore, at least."""
-EXPLORE_SHARE = 0.03
-"""Of the time since the last exploring round, an exploring round may lose this much."""
+"""Weight of an earlier round beside the newest."""
+FIRST_PLAIN = 2
+"""Rounds of a chat that measure plain decoding first: without it nobody could say what a draft costs."""
+LONGER_BY = 3
+"""A length may be this much longer than the longest one whose cost is known."""
 HYSTERESIS = 1.02
 """A new length must promise this much more than the present one."""
-PRIOR_ROW_COST = 0.15
-"""Extra cost of one draft, in plain steps, before any was measured."""
-FIRST_LENGTH = 3
+EXPLORE_SHARE = 0.01
+"""Of the time may be lost by rounds that explore."""
+FIRST_WAIT, LONG_WAIT, LONGEST_WAIT = 4, 32, 64
+"""Rounds between two that explore: at first, and after many that changed nothing, while drafting and while not."""
+PLAIN_EVERY = 96
+"""Rounds between two measurements of plain decoding while drafting pays."""
+MOST_CREDIT = 1.5
+"""Plain steps that may be saved up for exploring."""
+ROW_STEPS, DRAFT_STEPS = 0.06, 0.08
+"""Cost of one more row to verify and of one draft, in plain steps, before any was measured."""
+
+
+class _Proposer:
+    """What is known of one source of drafts, and the length in use for it."""
+
+    def __init__(self, draft_steps: float):
+        self._right = [0.0] * MAX_DRAFT
+        self._tested = [0.0] * MAX_DRAFT
+        self.acceptance = [PRIOR_ACCEPTANCE] * MAX_DRAFT
+        """Estimated probability that the draft at a position is right, those before it being right."""
+        self.drafting = CostCurve(MAX_DRAFT, 0.0, draft_steps)
+        self.drafting.record(0, 0, 0.0)
+        self.length: int | None = None
+        self.wait, self.waited, self.credit = FIRST_WAIT, 0, MOST_CREDIT / 2
+        self.exploring = False
+
+    def record(self, drafted: int, accepted: int) -> None:
+        """Positions behind the first rejection were not tested."""
+        right, tested = self._right, self._tested
+        estimate, weight = PRIOR_ACCEPTANCE, PRIOR_WEIGHT
+        for position in range(MAX_DRAFT):
+            right[position] *= DECAY
+            tested[position] *= DECAY
+            if position <= accepted and position < drafted:
+                right[position] += position < accepted
+                tested[position] += 1
+            estimate = (weight * estimate + right[position]) / (weight + tested[position])
+            self.acceptance[position] = estimate
 
 
 class Governor:
+    """One for a chat: what it has learnt stays from turn to turn."""
+
     def __init__(self) -> None:
-        self._accepted = [PRIOR_ACCEPTANCE * PRIOR_WEIGHT] * MAX_DRAFT
-        self._tested = [PRIOR_WEIGHT] * MAX_DRAFT
-        self._milliseconds: dict[int, float] = {}
-        self._length = FIRST_LENGTH
-        self._rounds = 0
-        self._waited = 0
-        """Rounds since the last that explored."""
-        self._explored = 0
+        self._speed = MachineSpeed()
+        self._verifying = CostCurve(MAX_DRAFT, 1.0, ROW_STEPS)
+        self._proposers: dict[str, _Proposer] = {}
+        self._round = 0
 
-    def record(self, drafted: int, accepted: int, milliseconds: float) -> None:
-        """A round drafted, accepted and took so much. Positions behind the first rejection were not tested."""
-        for position in range(min(accepted + 1, drafted)):
-            self._accepted[position] = self._accepted[position] * DECAY + (position < accepted)
-            self._tested[position] = self._tested[position] * DECAY + 1
-        known = self._milliseconds.get(drafted)
-        # What was measured long ago counts less than what is measured all the time.
-        new = 1.0 if known is None else 0.2 if drafted == self._length else 0.5
-        self._milliseconds[drafted] = new * milliseconds + (1 - new) * (known or 0.0)
+    def _proposer(self, name: str) -> _Proposer:
+        if name not in self._proposers:
+            # Looking up costs nothing beside a pass.
+            self._proposers[name] = _Proposer(0.0 if name == "lookup" else DRAFT_STEPS)
+        return self._proposers[name]
 
-    def acceptance(self, position: int) -> float:
-        """Estimated probability that the draft at `position` is right, those before it being right."""
-        return self._accepted[position] / self._tested[position]
+    def record(
+        self,
+        proposer: str | None,
+        drafted: int,
+        accepted: int,
+        draft_ms: float | None,
+        verify_ms: float | None,
+    ) -> None:
+        """A round drafted, accepted and took so much; None for a time that says nothing about other rounds."""
+        self._round += 1
+        if verify_ms is not None and verify_ms > 0:
+            self._record_pass(drafted, verify_ms)
+        if proposer is None or drafted == 0:
+            return
+        known = self._proposer(proposer)
+        known.record(drafted, accepted)
+        if draft_ms is not None and self._speed.step_ms:
+            known.drafting.record(self._round, drafted, self._speed.steps(draft_ms))
+        if known.exploring and known.length == 0 and accepted:
+            known.wait = FIRST_WAIT
 
-    def expected_tokens(self, length: int) -> float:
+    def _record_pass(self, drafted: int, verify_ms: float) -> None:
+        curve, speed = self._verifying, self._speed
+        if self._round == 1:
+            return  # the very first pass prepares much
+        if speed.step_ms == 0.0 or curve.knows_well(drafted):
+            speed.record(verify_ms, curve.steps[drafted])
+        curve.record(self._round, drafted, speed.steps(verify_ms))
+
+    def acceptance(self, position: int, proposer: str = "mtp") -> float:
+        return self._proposer(proposer).acceptance[position]
+
+    def expected_tokens(self, length: int, proposer: str = "mtp") -> float:
+        """Of a round with `length` drafts."""
         total, chain = 1.0, 1.0
-        for position in range(length):
-            chain *= self.acceptance(position)
+        for rate in self._proposer(proposer).acceptance[:length]:
+            chain *= rate
             total += chain
         return total
 
-    def cost(self, length: int) -> float:
-        """Milliseconds of a round with `length` drafts: measured, or on the line through what was."""
-        known = sorted(self._milliseconds)
-        if length in self._milliseconds:
-            return self._milliseconds[length]
-        if not known:
-            return 1.0 + PRIOR_ROW_COST * length
-        if len(known) == 1:
-            base = self._milliseconds[known[0]] / (1.0 + PRIOR_ROW_COST * known[0])
-            return base * (1.0 + PRIOR_ROW_COST * length)
-        left = max((k for k in known if k < length), default=known[0])
-        right = min((k for k in known if k > length), default=known[-1])
-        if left == right or left > length or right < length:
-            left, right = (known[0], known[1]) if length < known[0] else (known[-2], known[-1])
-        low, high = self._milliseconds[left], self._milliseconds[right]
-        return max(low + (high - low) * (length - left) / (right - left), 1e-6)
+    def cost(self, length: int, proposer: str = "mtp") -> float:
+        """Of a round with `length` drafts, in plain steps (in the estimate's unit: cost(0) is near 1)."""
+        drafting = self._proposer(proposer).drafting.steps[length] if length else 0.0
+        return max(self._verifying.steps[length] + drafting, 1e-6)
 
-    def choose(self, limit: int = MAX_DRAFT) -> tuple[int, str]:
-        """Draft length for the next round and the reason, in words."""
-        self._rounds += 1
-        rates = [self.expected_tokens(k) / self.cost(k) for k in range(MAX_DRAFT + 1)]
-        best = max(range(MAX_DRAFT + 1), key=lambda k: rates[k])
-        if self._rounds > 1 and rates[best] > rates[self._length] * HYSTERESIS:
-            self._length = best
-        length, reason = self._length, "most tokens per ms"
-        if self._may_explore(other := self._unexplored(), rates[length]):
-            length, reason = other, "exploring"
-            self._waited, self._explored = 0, self._explored + 1
+    def choose(self, limit: int = MAX_DRAFT, proposer: str | None = "mtp") -> tuple[int, str]:
+        """Draft length 0..limit for the next round, and the reason in words. `proposer`: who would draft, None
+        when nobody can."""
+        if proposer is None or limit == 0:
+            return 0, "no drafts: " + (
+                "the answer or the context ends here" if proposer else "nothing to go by"
+            )
+        if self._round < FIRST_PLAIN:
+            return 0, "no drafts: measuring a plain step"
+        known = self._proposer(proposer)
+        rates = self._rates(known)[: self._verifying.longest_known + LONGER_BY + 1]
+        best = rates.index(max(rates))
+        if known.length is None or rates[best] > rates[known.length] * HYSTERESIS:
+            known.wait = FIRST_WAIT
+            known.length = best
+        length = known.length
+        known.exploring = False
         if length > limit:
-            length, reason = limit, "end of the answer or context near"
-        return (
-            length,
-            f"{reason}: {self.expected_tokens(length):.2f} tokens in {self.cost(length):.2f} ms expected",
-        )
+            length = max(range(min(limit, len(rates) - 1) + 1), key=rates.__getitem__)
+            return length, f"{self._promise(length, proposer)}; the answer or the context ends soon"
+        known.waited += 1
+        known.credit = min(known.credit + EXPLORE_SHARE * self.cost(length, proposer), MOST_CREDIT)
+        if known.waited >= known.wait:
+            other = self._to_explore(known)
+            loss = self.cost(other, proposer) - self.expected_tokens(other, proposer) / rates[length]
+            if other <= limit and loss <= known.credit:
+                known.credit -= max(0.0, loss)
+                known.wait = min(2 * known.wait, LONGEST_WAIT if length == 0 else LONG_WAIT)
+                known.waited, known.exploring = 0, True
+                return other, f"exploring {self._promise(other, proposer)}"
+        return length, self._promise(length, proposer)
 
-    def _may_explore(self, other: int, rate: float) -> bool:
-        """Whether a round of length `other` instead of one at `rate` tokens per millisecond can be afforded."""
-        self._waited += 1
-        loss = self.cost(other) - self.expected_tokens(other) / rate
-        return self._waited >= EXPLORE_EVERY and loss <= EXPLORE_SHARE * self._waited * self.cost(
-            self._length
-        )
+    def _rates(self, known: _Proposer) -> list[float]:
+        """Expected tokens per plain step, for each length."""
+        verifying, drafting, acceptance = self._verifying.steps, known.drafting.steps, known.acceptance
+        rates, tokens, chain = [1.0 / max(verifying[0], 1e-6)], 1.0, 1.0
+        for k in range(1, MAX_DRAFT + 1):
+            chain *= acceptance[k - 1]
+            tokens += chain
+            rates.append(tokens / max(verifying[k] + drafting[k], 1e-6))
+        return rates
 
-    def _unexplored(self) -> int:
-        """A neighbour of the present length or plain decoding: one never measured, else each in turn."""
-        neighbours = [k for k in (self._length + 1, self._length - 1, 0) if 0 <= k <= MAX_DRAFT]
-        return next(
-            (k for k in neighbours if k not in self._milliseconds),
-            neighbours[self._explored % len(neighbours)],
+    def _to_explore(self, known: _Proposer) -> int:
+        """A little-known length that might be the best; else, of the lengths beside the present one and plain
+        decoding, the one not measured for longest."""
+        hoped = max(range(1, MAX_DRAFT + 1), key=lambda k: self._hope(known, k))
+        if (
+            hoped != known.length
+            and not self._verifying.knows_well(hoped)
+            and hoped <= self._verifying.longest_known + LONGER_BY
+        ):
+            return hoped
+        if known.length == 0:
+            return 1
+        newest = self._verifying.newest
+        others = [k for k in (known.length + 1, known.length - 1) if k <= MAX_DRAFT]
+        if not self._verifying.knows_well(0):
+            return 0
+        if 0 not in others and self._round - newest[0] >= PLAIN_EVERY:
+            others.append(0)
+        return min(others, key=newest.__getitem__)
+
+    def _hope(self, known: _Proposer, length: int) -> float:
+        """Tokens per plain step of a length, were it as cheap as they are by default."""
+        tokens, chain = 1.0, 1.0
+        for rate in known.acceptance[:length]:
+            chain *= rate
+            tokens += chain
+        if self._verifying.knows_well(length):
+            return tokens / (self._verifying.steps[length] + known.drafting.steps[length])
+        return tokens / (self._verifying.steps[0] * (1 + (ROW_STEPS + DRAFT_STEPS) * length))
+
+    def _promise(self, length: int, proposer: str) -> str:
+        if length == 0:
+            tokens, cost = self.expected_tokens(1, proposer), self.cost(1, proposer) / self.cost(0, proposer)
+            return f"no drafts: 1 would give {tokens:.2f} tokens for {cost:.2f} steps"
+        tokens, cost = (
+            self.expected_tokens(length, proposer),
+            self.cost(length, proposer) / self.cost(0, proposer),
         )
+        return f"{length} draft{'s'[: length > 1]}: {tokens:.1f} tokens a round for {cost:.1f} steps"

@@ -12,10 +12,10 @@ import rounds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kestrel_engine import governor as governor_module
 from kestrel_engine import session as session_module
+from kestrel_engine.cost_curve import SURPRISE, CostCurve
 from kestrel_engine.events import Round
-from kestrel_engine.governor import EXPLORE_EVERY, Governor
+from kestrel_engine.governor import PRIOR_ACCEPTANCE, Governor
 from kestrel_engine.options import MAX_DRAFT
 from kestrel_engine.session import Turn
 from kestrel_engine.tokenizer import Tokenizer
@@ -27,26 +27,50 @@ Cost = Callable[[int], float]
 
 
 class Simulation:
-    """Rounds of a governor on a machine with `cost` and a text with `acceptance`; both may be changed."""
+    """Rounds of a governor on a machine with `cost` and a text with `acceptance`; both may be changed.
 
-    def __init__(self, acceptance: Acceptance, cost: Cost, seed: int = 0):
+    noise: relative spread of a round's time. outliers: share of rounds that are disturbed and take up to 8 times
+    as long. The first round of a length also prepares it.
+    """
+
+    def __init__(
+        self, acceptance: Acceptance, cost: Cost, seed: int = 0, noise: float = 0.0, outliers: float = 0.0
+    ):
         self.governor, self.random = Governor(), random.Random(seed)
-        self.acceptance, self.cost = acceptance, cost
+        self.acceptance, self.cost, self.noise, self.outliers = acceptance, cost, noise, outliers
+        self._used: set[int] = set()
 
     def run(self, count: int) -> tuple[list[int], float]:
-        """The lengths of `count` rounds, and their milliseconds per token."""
-        lengths, milliseconds, tokens = [], 0.0, 0
+        """The lengths of `count` rounds, and their milliseconds per token, were nothing disturbed and every
+        round to accept what it can expect to."""
+        lengths, milliseconds, tokens = [], 0.0, 0.0
         for _ in range(count):
             length, reason = self.governor.choose()
             assert 0 <= length <= MAX_DRAFT and reason
-            accepted = 0
-            while accepted < length and self.random.random() < self.acceptance(accepted):
-                accepted += 1
-            spent = self.cost(length)
-            self.governor.record(length, accepted, spent)
+            self._record(length)
             lengths.append(length)
-            milliseconds, tokens = milliseconds + spent, tokens + accepted + 1
+            milliseconds, tokens = milliseconds + self.cost(length), tokens + self._expected(length)
         return lengths, milliseconds / tokens
+
+    def _record(self, length: int) -> None:
+        accepted = 0
+        while accepted < length and self.random.random() < self.acceptance(accepted):
+            accepted += 1
+        plain = self.cost(0)
+        factor = max(0.5, self.random.gauss(1, self.noise))
+        factor *= self.random.uniform(1.5, 8) if self.random.random() < self.outliers else 1
+        preparing = 0.0 if length in self._used else 0.8 * plain
+        self._used.add(length)
+        drafting = (self.cost(length) - plain) / 2
+        verifying = factor * (plain + drafting) + preparing
+        self.governor.record("mtp", length, accepted, factor * drafting, verifying)
+
+    def _expected(self, length: int) -> float:
+        tokens, chain = 1.0, 1.0
+        for position in range(length):
+            chain *= self.acceptance(position)
+            tokens += chain
+        return tokens
 
 
 def best_rate(acceptance: Acceptance, cost: Cost) -> float:
@@ -70,43 +94,78 @@ DEAR = lambda length: 10 + 15 * length
 FIXED_COST = lambda length: 10 + (20 * (length > 0) + 2 * length)
 
 
+def line(slope: float) -> Cost:
+    """A draft and its row cost `slope` plain steps."""
+    return lambda length: 10 * (1 + slope * length)
+
+
+FALLING = lambda position: (0.71, 0.51, 0.36, 0.3, 0.25, 0.2, 0.15, 0.1)[position]
+CLIFF = lambda length: 10 * (1 + 0.12 * length + 1.5 * (length >= 4))
+
+
 @pytest.mark.parametrize("cost", [CHEAP, DEAR, FIXED_COST], ids=["cheap", "dear", "fixed cost"])
 def test_nothing_is_drafted_when_drafts_never_hit(cost):
     simulation = Simulation(lambda position: 0.0, cost)
     simulation.run(300)
-    lengths, rate = simulation.run(240)
-    assert usual(lengths) == 0 and lengths.count(0) >= 220
-    assert rate <= 1.06 * cost(0)
+    lengths, rate = simulation.run(300)
+    assert lengths.count(0) >= 285
+    assert rate <= 1.02 * cost(0)
 
 
 @pytest.mark.parametrize("acceptance", [0.3, 0.7, 0.95])
 def test_nothing_is_drafted_when_it_costs_too_much(acceptance):
     simulation = Simulation(lambda position: acceptance, DEAR)
     simulation.run(300)
-    lengths, rate = simulation.run(240)
-    assert usual(lengths) == 0 and lengths.count(0) >= 220
-    assert rate <= 1.06 * DEAR(0)
+    lengths, rate = simulation.run(300)
+    assert lengths.count(0) >= 280
+    assert rate <= 1.03 * DEAR(0)
 
 
 def test_long_drafts_when_they_always_hit():
     simulation = Simulation(lambda position: 1.0, CHEAP)
-    simulation.run(300)
+    simulation.run(200)
     lengths, rate = simulation.run(240)
     assert usual(lengths) == MAX_DRAFT
-    assert rate < 1.1 * CHEAP(MAX_DRAFT) / (MAX_DRAFT + 1)
+    assert rate < 1.04 * CHEAP(MAX_DRAFT) / (MAX_DRAFT + 1)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("cost", [CHEAP, DEAR, FIXED_COST], ids=["cheap", "dear", "fixed cost"])
-@pytest.mark.parametrize("acceptance", [0.2, 0.5, 0.8, 0.95])
-def test_near_the_best_fixed_length(acceptance, cost, seed):
-    """And never worse than plain decoding by more than exploring costs."""
-    simulation = Simulation(lambda position: acceptance, cost, seed)
-    simulation.run(200)
-    _, rate = simulation.run(2000)
-    best = best_rate(lambda position: acceptance, cost)
-    assert rate <= 1.1 * best
-    assert rate <= 1.05 * cost(0)
+CASES = {
+    "never right": (lambda position: 0.0, line(0.15)),
+    "hardly ever right": (lambda position: 0.1, line(0.15)),
+    "near the break-even": (lambda position: 0.2, line(0.15)),
+    "half": (lambda position: 0.5, line(0.15)),
+    "falling": (FALLING, line(0.15)),
+    "good": (lambda position: 0.85, line(0.15)),
+    "good and dear": (lambda position: 0.85, line(0.3)),
+    "always right": (lambda position: 1.0, line(0.15)),
+    "cliff": (lambda position: 0.85, CLIFF),
+    "fixed cost": (lambda position: 0.6, FIXED_COST),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_near_the_best_fixed_length(name):
+    """On machines with noise and disturbed rounds, over all seeds: from the first round of the first answer, and
+    in the long run."""
+    acceptance, cost = CASES[name]
+    best = best_rate(acceptance, cost)
+    early, late = [], []
+    for seed in range(10):
+        simulation = Simulation(acceptance, cost, seed, noise=0.04, outliers=0.02)
+        early.append(best / simulation.run(150)[1])
+        late.append(best / simulation.run(600)[1])
+    assert sum(early) / len(early) >= 0.93 and min(early) >= 0.8
+    assert sum(late) / len(late) >= 0.96 and min(late) >= 0.9
+
+
+@pytest.mark.parametrize("slope", [0.05, 0.15, 0.3])
+@pytest.mark.parametrize("acceptance", [0.0, 0.1, 0.3, 0.85])
+def test_hardly_ever_slower_than_plain_decoding(acceptance, slope):
+    rates = []
+    for seed in range(10):
+        simulation = Simulation(lambda position: acceptance, line(slope), seed, noise=0.04, outliers=0.02)
+        rates.append(10 / simulation.run(600)[1])
+    assert sum(rates) / len(rates) >= 0.97 and min(rates) >= 0.93
 
 
 def test_it_follows_a_text_that_changes():
@@ -115,86 +174,173 @@ def test_it_follows_a_text_that_changes():
     simulation.acceptance = lambda position: 0.0
     assert usual(simulation.run(200)[0][100:]) == 0
     simulation.acceptance = lambda position: 0.95
-    assert usual(simulation.run(1500)[0][1000:]) >= 4
+    assert usual(simulation.run(400)[0][200:]) >= 4
 
 
-def test_it_follows_a_machine_that_changes():
+def test_it_follows_a_machine_on_which_drafts_become_dear():
     """Every neighbour is measured again, plain decoding too: old costs do not hold for ever."""
     simulation = Simulation(lambda position: 0.9, CHEAP)
     assert usual(simulation.run(300)[0][200:]) >= 4
     simulation.cost = lambda length: 10 + 40 * length
-    assert usual(simulation.run(3000)[0][2000:]) == 0
+    assert usual(simulation.run(600)[0][400:]) == 0
 
 
-def test_one_slow_round_does_not_stay():
-    """A plain round that was interrupted does not rule plain decoding out for ever."""
-    simulation = Simulation(lambda position: 0.9, lambda length: 10 + 25 * length)
-    simulation.governor.record(0, 0, 500.0)
-    assert usual(simulation.run(3000)[0][2000:]) == 0
+@pytest.mark.parametrize("factor", [0.5, 2.5])
+def test_a_machine_that_changes_its_speed_changes_nothing(factor):
+    simulation = Simulation(lambda position: 0.7, line(0.15), noise=0.02)
+    simulation.run(300)
+    simulation.cost = lambda length: factor * line(0.15)(length)
+    _, rate = simulation.run(300)
+    assert rate <= 1.08 * best_rate(lambda position: 0.7, simulation.cost)
+
+
+def test_a_plain_step_that_was_disturbed_does_not_stay():
+    """Nor does anything look cheaper than plain decoding for long."""
+    simulation = Simulation(lambda position: 0.2, line(0.4))
+    for _ in range(2):
+        simulation.governor.record(None, 0, 0, None, 500.0)
+    lengths, _ = simulation.run(300)
+    assert usual(lengths[100:]) == 0
 
 
 def test_exploring_is_bounded_and_reaches_every_neighbour():
     simulation = Simulation(lambda position: 0.9, CHEAP)
     simulation.run(600)
-    lengths, _ = simulation.run(40 * EXPLORE_EVERY)
+    lengths, _ = simulation.run(1000)
     settled = usual(lengths)
     others = [length for length in lengths if length != settled]
-    assert len(others) <= len(lengths) / EXPLORE_EVERY + 4
-    assert len(others) >= 30
+    assert 15 <= len(others) <= 60
     neighbours = {settled - 1, 0} | ({settled + 1} if settled < MAX_DRAFT else set())
     assert neighbours <= set(others)
 
 
 def test_a_small_advantage_changes_nothing():
     """Lengths 3 and 4 promise nearly the same: the present one stays."""
+    cost = {0: 10.0, 1: 16.0, 2: 16.0, 3: 16.0, 4: 20.2}
+    governor = settled_governor(4, lambda length: cost.get(length, 60.0))
+    assert governor.choose()[0] == 3
+    for milliseconds, expected in ((19.8, 3), (18.0, 4)):
+        for _ in range(12):
+            governor.record("mtp", 4, 4, 0.0, milliseconds)
+        assert governor.choose()[0] == expected
+
+
+def settled_governor(right: int, cost: Cost) -> Governor:
+    """A governor that has seen every length often; the first `right` drafts are always right, others never."""
     governor = Governor()
-    for position in range(MAX_DRAFT):
-        governor._accepted[position], governor._tested[position] = (1e6, 1e6) if position < 4 else (0.0, 1e6)
-    governor._milliseconds = {k: 40.0 if k == 3 else 49.9 if k == 4 else 1000.0 for k in range(MAX_DRAFT + 1)}
-    assert [governor.choose()[0] for _ in range(EXPLORE_EVERY - 1)] == [3] * (EXPLORE_EVERY - 1)
-    governor._milliseconds[4] = 49.9 / governor_module.HYSTERESIS
-    governor.choose()  # this one explores
-    assert governor.choose()[0] == 4
+    for _ in range(12):
+        for length in (0, 1, 2, 4, 5, 6, 7, 8, 3):
+            governor.record("mtp", length, min(length, right), 0.0, cost(length))
+    governor.choose()
+    return governor
 
 
 @given(
     limits=st.lists(st.integers(0, MAX_DRAFT), min_size=30, max_size=60),
     acceptance=st.floats(0, 1),
     milliseconds=st.lists(st.floats(0.001, 1000), min_size=5, max_size=5),
+    proposers=st.lists(st.sampled_from(["mtp", "lookup", None]), min_size=7, max_size=7),
 )
-def test_limits_are_kept_whatever_happens(limits, acceptance, milliseconds):
+def test_limits_are_kept_whatever_happens(limits, acceptance, milliseconds, proposers):
     governor, generator = Governor(), random.Random(1)
     for n, limit in enumerate(limits):
-        length, reason = governor.choose(limit)
-        assert 0 <= length <= limit and "ms expected" in reason
+        proposer = proposers[n % 7]
+        length, reason = governor.choose(limit, proposer)
+        assert 0 <= length <= (limit if proposer else 0) and "draft" in reason
         accepted = sum(generator.random() < acceptance for _ in range(length))
-        governor.record(length, accepted, milliseconds[n % 5])
+        spent = milliseconds[n % 5]
+        governor.record(proposer, length, accepted, spent if n % 3 else None, spent if n % 4 else None)
         assert all(0 <= governor.acceptance(k) <= 1 for k in range(MAX_DRAFT))
-        assert all(governor.cost(k) > 0 for k in range(MAX_DRAFT + 1))
+        costs = [governor.cost(k) for k in range(MAX_DRAFT + 1)]
+        assert all(0 < cost < float("inf") for cost in costs)
 
 
 def test_estimates():
     governor = Governor()
     assert governor.expected_tokens(0) == 1
     for _ in range(400):
-        governor.record(3, 2, 20.0)
-    assert governor.acceptance(0) == pytest.approx(1, abs=1e-3)
-    assert governor.acceptance(1) == pytest.approx(1, abs=1e-3)
-    assert governor.acceptance(2) == pytest.approx(0, abs=1e-3)
-    assert governor.acceptance(3) == governor_module.PRIOR_ACCEPTANCE, "never tested"
-    assert governor.expected_tokens(3) == pytest.approx(3, abs=0.01)
-    assert governor.cost(3) == pytest.approx(20)
-    governor.record(1, 1, 12.0)
-    assert governor.cost(2) == pytest.approx(16) and governor.cost(5) == pytest.approx(28)
-    assert governor.cost(0) == pytest.approx(8)
+        governor.record("mtp", 0, 0, None, 10.0)
+        governor.record("mtp", 3, 2, 2.0, 13.0)
+    assert governor.acceptance(0) == pytest.approx(1, abs=0.02)
+    assert governor.acceptance(1) == pytest.approx(1, abs=0.02)
+    assert governor.acceptance(2) == pytest.approx(0, abs=0.05)
+    assert governor.acceptance(3) == governor.acceptance(2), "never tested: as the one before it"
+    assert governor.expected_tokens(3) == pytest.approx(3, abs=0.1)
+    assert governor.cost(3) / governor.cost(0) == pytest.approx(1.5, rel=0.01)
+    assert governor.cost(2) / governor.cost(0) == pytest.approx(1 + 1 / 3, rel=0.01), "on the line between"
+    assert governor.cost(6) / governor.cost(0) == pytest.approx(2, rel=0.01), "and beyond"
 
 
-def test_positions_behind_the_first_rejection_say_nothing():
+def test_positions_behind_the_first_rejection_say_nothing_of_their_own():
     governor = Governor()
-    before = [governor.acceptance(k) for k in range(MAX_DRAFT)]
-    governor.record(5, 1, 10.0)
-    after = [governor.acceptance(k) for k in range(MAX_DRAFT)]
-    assert after[0] > before[0] and after[1] < before[1] and after[2:] == before[2:]
+    governor.record("mtp", 5, 1, 1.0, 10.0)
+    assert governor.acceptance(0) > PRIOR_ACCEPTANCE > governor.acceptance(1)
+    assert all(governor.acceptance(k) == governor.acceptance(1) for k in range(2, MAX_DRAFT))
+
+
+def test_each_proposer_has_its_own_acceptance_and_cost():
+    """Looking up costs nothing; what it proposes may be right more often or less."""
+    governor = Governor()
+    for _ in range(60):
+        governor.record(None, 0, 0, None, 10.0)
+        for length in (1, 3, 6, 8):
+            governor.record("lookup", length, length, 0.0, 10.0 + length)
+            governor.record("mtp", length, 0, 2.0 * length, 10.0 + length)
+    assert governor.choose(proposer="lookup")[0] == MAX_DRAFT
+    assert governor.choose(proposer="mtp")[0] == 0
+    assert governor.cost(8, "lookup") / governor.cost(0) == pytest.approx(1.8, rel=0.05)
+    assert governor.cost(8, "mtp") / governor.cost(0) == pytest.approx(3.4, rel=0.05)
+
+
+def test_lone_measurements_are_not_believed_when_they_surprise():
+    curve = CostCurve(8, 1.0, 0.1)
+    curve.record(1, 0, 1.0)
+    curve.record(2, 3, 5.0)
+    assert curve.steps[3] == pytest.approx(1.3 * SURPRISE)
+    curve.record(3, 3, 1.3)
+    assert curve.steps[3] == pytest.approx(1.3)
+    curve.record(4, 5, 6.0)
+    curve.record(5, 5, 6.0)
+    assert curve.steps[5] == 6.0, "twice is"
+    assert 1.3 < curve.steps[4] < 6.0 < curve.steps[6]
+
+
+def test_more_rows_never_seem_to_cost_less():
+    curve = CostCurve(8, 1.0, 0.1)
+    for round in range(5):
+        curve.record(round, 0, 4.0)
+        curve.record(round, 2, 1.2)
+    assert curve.steps[0] == curve.steps[1] == 1.2
+    assert curve.steps == sorted(curve.steps)
+
+
+def test_reasons_can_be_understood():
+    governor = Governor()
+    assert governor.choose()[1] == "no drafts: measuring a plain step"
+    assert governor.choose(5, None)[1] == "no drafts: nothing to go by"
+    assert governor.choose(0)[1] == "no drafts: the answer or the context ends here"
+    governor = settled_governor(3, lambda length: 10.0 + length)
+    assert governor.choose()[1] == "3 drafts: 4.0 tokens a round for 1.3 steps"
+    assert (
+        governor.choose(1)[1]
+        == "1 draft: 2.0 tokens a round for 1.1 steps; the answer or the context ends soon"
+    )
+    reasons = [governor.choose()[1] for _ in range(40)]
+    assert any(reason.startswith("exploring 2 drafts: 3.0 tokens") for reason in reasons)
+    governor = settled_governor(0, lambda length: 10.0 + length)
+    assert governor.choose()[1].startswith("no drafts: 1 would give 1.0")
+
+
+def test_what_was_learnt_stays_for_the_next_answer(echo_model):
+    model = models.load(echo_model, context=1024)
+    session = rounds.make_session(model, Tokenizer(echo_model))
+    session.draft_length = "auto"
+    firsts = []
+    for seed in range(3):
+        _, _, events = rounds.answer(session, Turn(models.random_tokens(model, 20, seed), rounds.GREEDY, 60))
+        firsts.append(next(event for event in events if isinstance(event, Round)))
+    assert firsts[0].reason == "no drafts: measuring a plain step"
+    assert all(first.reason != firsts[0].reason for first in firsts[1:])
 
 
 # --- in a session -----------------------------------------------------------------------------------------
@@ -246,4 +392,4 @@ def test_the_first_round_of_a_turn_is_not_held_against_drafting(echo_model, monk
     costs = iter([10_000.0])
     let_rounds_cost(lambda length: 10.0 + (next(costs, 0.0) if length else 0.0), monkeypatch)
     rounds.answer(session, Turn(models.random_tokens(model, 40), rounds.GREEDY, 60))
-    assert session.governor.cost(3) < 100
+    assert session.governor.cost(3) < 10

@@ -62,6 +62,8 @@ def test_decode_counts_the_weights_of_a_step(tiny_model, capsys):
         sizes[quant] = bench(capsys, "decode", tiny_model, *argv)[1]["weight_bytes"]
     assert sizes["bf16"] / sizes["q8"] == pytest.approx(16 / 8.5, rel=0.05)
     assert sizes["q8"] / sizes["q4"] == pytest.approx(8.5 / 4.5, rel=0.08)
+    # 512 x 64 output weights; 64 x 96 x 3 in each of four feed-forwards, and more in the layers.
+    assert sizes["bf16"] > 2 * (512 * 64 + 4 * 3 * 64 * 96)
 
 
 def test_decode_as_text(tiny_model, capsys):

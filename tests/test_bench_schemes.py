@@ -192,6 +192,9 @@ def test_bytes_copied_and_kept(model, plain):
     scheme.begin(PROMPT)
     assert scheme.round(TOKENS).copied == 2 * (states + window)
     assert scheme.state_bytes == 2 * states + rings + window
+    kept = kestrel(model, plain, 3, [1.0])
+    kept.begin(PROMPT)
+    assert kept.round(TOKENS).copied == states + window
 
 
 def test_the_snapshots_are_as_many_as_counted(model, plain):

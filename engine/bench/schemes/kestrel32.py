@@ -44,6 +44,7 @@ class Mark:
         state.rewind(state.length - self._length)
         for layer, (recurrent, window) in zip(state.delta_layers, self._layers, strict=True):
             layer.state[...] = recurrent
+            # Our ring still holds these rows; the report's window does not, so the copy is part of its price.
             layer.ring[_window(layer.conv_length)] = window
         self._layers = []
 

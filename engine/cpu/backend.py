@@ -12,12 +12,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from kestrel_engine.config import ModelConfig
-from kestrel_engine.cpu import attention, choice, delta, kernels, linear
+from kestrel_engine.cpu import attention, choice, delta, kernels, linear, reductions
 from kestrel_engine.cpu.linear import PackedMatrix, pack_matrix
 from kestrel_engine.cpu.program import Program
 from kestrel_engine.model import Model
 from kestrel_engine.numerics import BLOCK, SEGMENT
-from kestrel_engine.state import DeltaLayer, KVCache
+from kestrel_engine.state import KEY_BLOCK, DeltaLayer, KVCache
 from kestrel_engine.weights import DeltaWeights, Weights
 
 TILE_GRAIN_BYTES = 1 << 14
@@ -179,7 +179,8 @@ class CpuBackend:
         kv_heads, positions = cache.values.shape[:2]
         segments = -(-positions // SEGMENT)
         offset, shares = position - cache.length, kv_heads * attention.SHARES
-        scores = self._shared_scratch("scores", rows, heads, positions)
+        blocks = cache.keys.shape[1]
+        scores = self._shared_scratch("scores", rows, heads, blocks * KEY_BLOCK)
         sums = self._shared_scratch("sums", segments, rows, heads, width)
         weight_sums = self._shared_scratch("weight sums", segments, rows, heads)
         with self._steps(rows, cache.length) as steps:
@@ -196,7 +197,7 @@ class CpuBackend:
     # --- choosing -----------------------------------------------------------------------------------------
 
     def log_sum_exp(self, x: np.ndarray) -> np.float32:
-        return np.float32(choice.log_sum_exp(x))
+        return np.float32(reductions.log_sum_exp(x))
 
     def top_k(self, x: np.ndarray, count: int) -> np.ndarray:
         out = np.empty(min(count, len(x)), np.int64)

@@ -1,37 +1,16 @@
-"""What sampling needs over a row of logits: log-sum-exp, the largest entries, noise."""
+"""What sampling needs over a row of logits: the largest entries, noise."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kestrel_engine.cpu.functions import HALF, exp, log
+from kestrel_engine.cpu.functions import HALF, log
 from kestrel_engine.cpu.jit import kernel
 from kestrel_engine.numerics import PHILOX_MULTIPLIERS, PHILOX_ROUNDS, PHILOX_WEYL
 
 PHILOX_M0, PHILOX_M1 = PHILOX_MULTIPLIERS
 PHILOX_W0, PHILOX_W1 = np.uint64(PHILOX_WEYL[0]), np.uint64(PHILOX_WEYL[1])
 NOISE_STEP = np.float32(2.0**-23)
-
-
-@kernel("float32(float32[::1])")
-def log_sum_exp(x):
-    """log(sum(e**x)), summed in 32 lanes over strided entries and a halving tree."""
-    largest = x[0]
-    for k in range(len(x)):
-        largest = x[k] if x[k] > largest else largest
-    lanes = np.zeros(32, np.float32)
-    whole = len(x) // 32 * 32
-    for start in range(0, whole, 32):
-        for lane in range(32):
-            lanes[lane] += exp(x[start + lane] - largest)
-    for lane in range(len(x) - whole):
-        lanes[lane] += exp(x[whole + lane] - largest)
-    width = 16
-    while width > 0:
-        for lane in range(width):
-            lanes[lane] += lanes[lane + width]
-        width //= 2
-    return largest + log(lanes[0])
 
 
 @kernel("void(uint64, uint64, int64[::1], float32[::1])")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kestrel_engine.cpu.functions import ONE, ZERO, exp, sigmoid, softplus, sum_of_squares
+from kestrel_engine.cpu.functions import ONE, ZERO, exp, sigmoid, softplus
 from kestrel_engine.cpu.jit import kernel, word
 from kestrel_engine.cpu.operation import (
     RUN_COMMIT,
@@ -16,9 +16,13 @@ from kestrel_engine.cpu.operation import (
     integer,
     operation,
 )
+from kestrel_engine.cpu.reductions import sum_of_squares
+from kestrel_engine.cpu.vectors import LANES, load, prefetch, splat, store
 from kestrel_engine.numerics import HEAD_SEGMENT
 
 L2_EPS = np.float32(1e-6)
+COLUMNS = 2 * LANES
+"""Columns of a head's state that are worked on together."""
 
 
 @operation
@@ -53,35 +57,68 @@ def delta_inputs(op, run, first, last):
 
 
 @kernel
-def _decay_and_read(state, decay, key, seen, partial):
-    """state *= decay; seen = state^T key, in segments of 32 over the key width."""
-    for j in range(state.shape[1]):
-        seen[j] = ZERO
-    for first in range(0, state.shape[0], HEAD_SEGMENT):
-        for j in range(state.shape[1]):
-            partial[j] = ZERO
-        for i in range(first, min(first + HEAD_SEGMENT, state.shape[0])):
-            for j in range(state.shape[1]):
-                state[i, j] = state[i, j] * decay
-                partial[j] += state[i, j] * key[i]
-        for j in range(state.shape[1]):
-            seen[j] += partial[j]
+def _two_vectors(
+    source, source_at, packed, target, target_at, decay, beta, key, query, at, value, correction, output
+):
+    """One token for 32 columns of a head's state, those from `at` on.
+
+    Reads them from source [dk, …] at `source_at`, leaves them in target [dk, …] at `target_at`, and goes through
+    packed [dk, 32], which may be either: rows of a whole state fall on few places of the nearest cache. key,
+    query [dk]; value, correction, output [dv]. Sums in segments of 32 over dk.
+    """
+    depth, faded = source.shape[0], splat(decay)
+    seen0, seen1 = splat(ZERO), splat(ZERO)
+    for first in range(0, depth, HEAD_SEGMENT):
+        part0, part1 = splat(ZERO), splat(ZERO)
+        for i in range(first, min(first + HEAD_SEGMENT, depth)):
+            k = splat(key[i])
+            s0, s1 = load(source[i], source_at) * faded, load(source[i], source_at + LANES) * faded
+            store(packed[i], 0, s0)
+            store(packed[i], LANES, s1)
+            part0 = part0 + s0 * k
+            part1 = part1 + s1 * k
+        seen0 = seen0 + part0
+        seen1 = seen1 + part1
+    c0 = (load(value, at) - seen0) * splat(beta)
+    c1 = (load(value, at + LANES) - seen1) * splat(beta)
+    store(correction, at, c0)
+    store(correction, at + LANES, c1)
+    out0, out1 = splat(ZERO), splat(ZERO)
+    for first in range(0, depth, HEAD_SEGMENT):
+        part0, part1 = splat(ZERO), splat(ZERO)
+        for i in range(first, min(first + HEAD_SEGMENT, depth)):
+            k, q = splat(key[i]), splat(query[i])
+            s0, s1 = load(packed[i], 0) + k * c0, load(packed[i], LANES) + k * c1
+            store(target[i], target_at, s0)
+            store(target[i], target_at + LANES, s1)
+            part0 = part0 + s0 * q
+            part1 = part1 + s1 * q
+        out0 = out0 + part0
+        out1 = out1 + part1
+    store(output, at, out0)
+    store(output, at + LANES, out1)
 
 
 @kernel
-def _write_and_read(state, key, correction, query, output, partial):
-    """state += key x correction; output = state^T query, in segments of 32 over the key width."""
-    for j in range(state.shape[1]):
-        output[j] = ZERO
-    for first in range(0, state.shape[0], HEAD_SEGMENT):
-        for j in range(state.shape[1]):
-            partial[j] = ZERO
-        for i in range(first, min(first + HEAD_SEGMENT, state.shape[0])):
-            for j in range(state.shape[1]):
-                state[i, j] = state[i, j] + key[i] * correction[j]
-                partial[j] += state[i, j] * query[i]
-        for j in range(state.shape[1]):
-            output[j] += partial[j]
+def _one_column(source, source_at, target, target_at, decay, beta, key, query, j, value, correction, output):
+    """`_two_vectors` for column j alone."""
+    depth = source.shape[0]
+    seen = ZERO
+    for first in range(0, depth, HEAD_SEGMENT):
+        part = ZERO
+        for i in range(first, min(first + HEAD_SEGMENT, depth)):
+            target[i, target_at] = source[i, source_at] * decay
+            part += target[i, target_at] * key[i]
+        seen += part
+    correction[j] = (value[j] - seen) * beta
+    out = ZERO
+    for first in range(0, depth, HEAD_SEGMENT):
+        part = ZERO
+        for i in range(first, min(first + HEAD_SEGMENT, depth)):
+            target[i, target_at] = target[i, target_at] + key[i] * correction[j]
+            part += target[i, target_at] * query[i]
+        out += part
+    output[j] = out
 
 
 @kernel
@@ -104,6 +141,13 @@ def delta_replay(op, run, first, last):
         _replay(state[head], log_decay, log_key, log_correction, head, head // shared, word(run, RUN_LOG))
 
 
+@kernel
+def _prefetch(state):
+    for i in range(state.shape[0]):
+        for j in range(0, state.shape[1], LANES):
+            prefetch(state[i], j)
+
+
 @operation
 def delta_rows(op, run, first, last):
     """The delta rule over M rows; the first RUN_COMMIT change the state, later rows run on a copy.
@@ -119,33 +163,61 @@ def delta_rows(op, run, first, last):
     heads, depth, width = state.shape
     rows, commit, shared = out.shape[0], word(run, RUN_COMMIT), heads // key.shape[1]
     first_value = integer(op, 9) - heads * width
-    seen, partial, correction = (
-        np.empty(width, np.float32),
-        np.empty(width, np.float32),
-        np.empty(width, np.float32),
-    )
-    scratch = np.empty((depth, width), np.float32)
+    packed, corrections = np.empty((depth, COLUMNS), np.float32), np.empty(width, np.float32)
+    whole = width // COLUMNS * COLUMNS
     for head in range(first, last):
-        current, key_head = state[head], head // shared
-        value, target = first_value + head * width, head * width
-        for m in range(rows):
-            if m == commit:
-                for i in range(depth):
-                    for j in range(width):
-                        scratch[i, j] = current[i, j]
-                current = scratch
-            _decay_and_read(current, decay[m, head], key[m, key_head], seen, partial)
-            for j in range(width):
-                correction[j] = (mixed[m, value + j] - seen[j]) * beta[m, head]
-            output = out[m, target : target + width]
-            _write_and_read(current, key[m, key_head], correction, query[m, key_head], output, partial)
-            if m >= commit:
-                log_decay[m - commit, head] = decay[m, head]
-                for i in range(depth):
-                    log_key[m - commit, key_head, i] = key[m, key_head, i]
-                for j in range(width):
-                    log_correction[m - commit, head, j] = correction[j]
-            if len(slots) > 0:
-                for i in range(depth):
-                    for j in range(width):
-                        slots[m, head, i, j] = current[i, j]
+        key_head, at, target = head // shared, first_value + head * width, head * width
+        if head == first:
+            _prefetch(state[head])
+        if head + 1 < last:
+            _prefetch(state[head + 1])
+        # The columns of a state do not know of each other: a few at a time stay in the nearest cache over
+        # all rows.
+        for start in range(0, width, COLUMNS):
+            source, source_at = state[head], start
+            for m in range(rows):
+                target_state, target_at = (state[head], start) if m == commit - 1 else (packed, 0)
+                correction = log_correction[m - commit, head] if m >= commit else corrections
+                value, output = mixed[m, at : at + width], out[m, target : target + width]
+                k, q, fade, b = key[m, key_head], query[m, key_head], decay[m, head], beta[m, head]
+                if start < whole:
+                    _two_vectors(
+                        source,
+                        source_at,
+                        packed,
+                        target_state,
+                        target_at,
+                        fade,
+                        b,
+                        k,
+                        q,
+                        start,
+                        value,
+                        correction,
+                        output,
+                    )
+                else:
+                    for n in range(width - start):
+                        _one_column(
+                            source,
+                            source_at + n,
+                            target_state,
+                            target_at + n,
+                            fade,
+                            b,
+                            k,
+                            q,
+                            start + n,
+                            value,
+                            correction,
+                            output,
+                        )
+                source, source_at = target_state, target_at
+                if len(slots) > 0:
+                    for i in range(depth):
+                        for n in range(min(COLUMNS, width - start)):
+                            slots[m, head, i, start + n] = source[i, source_at + n]
+        for m in range(commit, rows):
+            log_decay[m - commit, head] = decay[m, head]
+            for i in range(depth):
+                log_key[m - commit, key_head, i] = key[m, key_head, i]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from kestrel_engine import numerics
-from kestrel_engine.cpu.jit import bits_from_float, float_from_bits, inlined, kernel
+from kestrel_engine.cpu.jit import bits_from_float, float_from_bits, inlined
 
 ZERO, ONE, TWO, HALF = np.float32(0), np.float32(1), np.float32(2), np.float32(0.5)
 LOWEST, HIGHEST = numerics.EXP_LOWEST, numerics.EXP_HIGHEST
@@ -61,32 +61,3 @@ def sigmoid(x):
 def softplus(x):
     u = exp(-abs(x))
     return (x if x > ZERO else ZERO) + twice_atanh(u / (TWO + u))
-
-
-@kernel
-def sum_of_squares(x):
-    """numerics.lane_sum(x * x) of a 1-D array."""
-    lanes = np.zeros(numerics.LANES, np.float32)
-    whole = len(x) // numerics.LANES * numerics.LANES
-    for start in range(0, whole, numerics.LANES):
-        for lane in range(numerics.LANES):
-            lanes[lane] += x[start + lane] * x[start + lane]
-    for lane in range(len(x) - whole):
-        lanes[lane] += x[whole + lane] * x[whole + lane]
-    width = numerics.LANES // 2
-    while width > 0:
-        for lane in range(width):
-            lanes[lane] += lanes[lane + width]
-        width //= 2
-    return lanes[0]
-
-
-@kernel
-def inverse_rms(x, eps):
-    return ONE / np.sqrt(sum_of_squares(x) / np.float32(len(x)) + eps)
-
-
-@inlined
-def magnitude_bits(x):
-    """Bits of |x|: ordered as the numbers are."""
-    return bits_from_float(x) & np.int32(0x7FFFFFFF)

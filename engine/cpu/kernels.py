@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kestrel_engine.cpu.functions import ZERO, inverse_rms, magnitude_bits, sigmoid
-from kestrel_engine.cpu.jit import float_from_bits, word
+from kestrel_engine.cpu.functions import ZERO, sigmoid
+from kestrel_engine.cpu.jit import float_from_bits, inlined, kernel, word
 from kestrel_engine.cpu.operation import (
     RUN_POSITION,
     RUN_TOKENS,
@@ -17,6 +17,16 @@ from kestrel_engine.cpu.operation import (
     number,
     operation,
     u16_2d,
+)
+from kestrel_engine.cpu.reductions import inverse_rms
+from kestrel_engine.cpu.vectors import (
+    LANES,
+    largest_magnitude,
+    load,
+    quantize_block,
+    sigmoid16,
+    splat,
+    store,
 )
 from kestrel_engine.numerics import BLOCK, SMALLEST_SCALE
 
@@ -77,21 +87,46 @@ def quantize(op, run, first, last):
     cuts = (blocks * BLOCK + COLUMNS - 1) // COLUMNS
     for item in range(first, last):
         m, start = item // cuts, item % cuts * (COLUMNS // BLOCK)
+        row, target = x[m], values[m]
         for block in range(start, min(start + COLUMNS // BLOCK, blocks)):
-            row = x[m, block * BLOCK : (block + 1) * BLOCK]
-            largest = np.int32(0)
-            for k in range(BLOCK):
-                # Without the sign, floats are ordered as their bits are; and integers have a vector maximum.
-                largest = max(largest, magnitude_bits(row[k]))
-            top = float_from_bits(largest)
+            top = float_from_bits(largest_magnitude(row, block * BLOCK))
             scales[m, block] = top / LEVELS
             inverse = LEVELS / top if top > SMALLEST_SCALE else ZERO
-            total = np.int32(0)
-            for k in range(BLOCK):
-                value = np.int32(np.rint(row[k] * inverse))
-                values[m, block * BLOCK + k] = np.int8(value)
-                total += value
-            sums[m, block] = total
+            sums[m, block] = quantize_block(row, block * BLOCK, inverse, target)
+
+
+@inlined
+def _earlier_row(ring, zeros, position):
+    """The raw row at a position before the pass, zeros before the first of all."""
+    return ring[position % ring.shape[0]] if position >= 0 else zeros
+
+
+@kernel
+def _convolve(a, b, c, x, taps, start, end, out):
+    """silu(a * taps[0] + b * taps[1] + c * taps[2] + d * taps[3]) for channels start..end-1 and each row d of x,
+    whose predecessors are c, b, a. The window stays in registers."""
+    t0, t1, t2, t3 = taps[0], taps[1], taps[2], taps[3]
+    whole = start + (end - start) // LANES * LANES
+    for k in range(start, whole, LANES):
+        tap0, tap1, tap2, tap3 = load(t0, k), load(t1, k), load(t2, k), load(t3, k)
+        window0, window1, window2 = load(a, k), load(b, k), load(c, k)
+        for m in range(len(out)):
+            newest = load(x[m], k)
+            y = window0 * tap0
+            y = y + window1 * tap1
+            y = y + window2 * tap2
+            y = y + newest * tap3
+            store(out[m], k, y * sigmoid16(y))
+            window0, window1, window2 = window1, window2, newest
+    for k in range(whole, end):
+        first, second, third = a[k], b[k], c[k]
+        for m in range(len(out)):
+            y = first * t0[k]
+            y = y + second * t1[k]
+            y = y + third * t2[k]
+            y = y + x[m, k] * t3[k]
+            out[m, k] = y * sigmoid(y)
+            first, second, third = second, third, x[m, k]
 
 
 @operation
@@ -103,27 +138,19 @@ def conv_silu(op, run, first, last):
     """
     x, ring, taps, out = f32_2d(op, 0), f32_2d(op, 1), f32_2d(op, 2), f32_2d(op, 3)
     position, rows, places = word(run, RUN_POSITION), out.shape[0], ring.shape[0]
-    zeros = np.zeros(COLUMNS, np.float32)
+    channels = taps.shape[1]
+    zeros = np.zeros(channels, np.float32)
     for item in range(first, last):
-        start, end = item * COLUMNS, min((item + 1) * COLUMNS, taps.shape[1])
-        for m in range(rows):
-            row = out[m, start:end]
-            for j in range(4):
-                source = m - 3 + j
-                if source >= 0:
-                    values = x[source, start:end]
-                elif position + source >= 0:
-                    values = ring[(position + source) % places, start:end]
-                else:
-                    values = zeros[: end - start]
-                tap = taps[j, start:end]
-                for c in range(end - start):
-                    row[c] = values[c] * tap[c] if j == 0 else row[c] + values[c] * tap[c]
-            for c in range(end - start):
-                row[c] = row[c] * sigmoid(row[c])
+        start, end = item * COLUMNS, min((item + 1) * COLUMNS, channels)
+        a, b, c = (
+            _earlier_row(ring, zeros, position - 3),
+            _earlier_row(ring, zeros, position - 2),
+            _earlier_row(ring, zeros, position - 1),
+        )
+        _convolve(a, b, c, x, taps, start, end, out)
         for m in range(max(0, rows - places), rows):
-            for c in range(start, end):
-                ring[(position + m) % places, c] = x[m, c]
+            for k in range(start, end):
+                ring[(position + m) % places, k] = x[m, k]
 
 
 @operation
@@ -144,7 +171,11 @@ def gated_norm(op, run, first, last):
             gate[m, start : start + width],
         )
         inverse = inverse_rms(row, eps)
-        for k in range(width):
+        factor, whole = splat(inverse), width // LANES * LANES
+        for k in range(0, whole, LANES):
+            gates = load(z, k)
+            store(target, k, ((load(row, k) * factor) * load(scale, k)) * (gates * sigmoid16(gates)))
+        for k in range(whole, width):
             target[k] = ((row[k] * inverse) * scale[k]) * (z[k] * sigmoid(z[k]))
 
 
@@ -158,5 +189,9 @@ def swiglu(op, run, first, last):
         m, start = item // cuts, item % cuts * COLUMNS
         end = min(start + COLUMNS, width)
         gate, up, target = gate_up[m, start:end], gate_up[m, width + start : width + end], out[m, start:end]
-        for k in range(end - start):
+        whole = (end - start) // LANES * LANES
+        for k in range(0, whole, LANES):
+            gates = load(gate, k)
+            store(target, k, (gates * sigmoid16(gates)) * load(up, k))
+        for k in range(whole, end - start):
             target[k] = (gate[k] * sigmoid(gate[k])) * up[k]

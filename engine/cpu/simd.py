@@ -20,7 +20,10 @@ TILE = 16
 """Output rows per tile, one vector lane each."""
 ROW_GROUP = 8
 """Most activation rows that share one read of a tile."""
-PREFETCH_BYTES = 4096
+NEAR_ROWS = 4
+NEAR, FAR = (4096, 3), (8192, 2)
+"""How many bytes ahead weights are prefetched, and how near to the core, for up to NEAR_ROWS rows and for more:
+then the rows themselves need the nearest cache."""
 Q8_BLOCK_BYTES = TILE * BLOCK
 Q4_BLOCK_BYTES = TILE * BLOCK // 2
 
@@ -66,11 +69,14 @@ class _Emitter:
         shifted = self.builder.shl(wide, self.splat(ir.Constant(i32, 16), i32x16))
         return self.builder.bitcast(shifted, f32x16)
 
-    def prefetch(self, pointer, offset) -> None:
+    def prefetch(self, pointer, offset, rows: int) -> None:
+        """The cache line that comes after the item at `offset`, as far ahead as is good for `rows`."""
+        ahead, nearness = NEAR if rows <= NEAR_ROWS else FAR
         kind = ir.FunctionType(ir.VoidType(), [i8.as_pointer(), i32, i32, i32])
         function = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.prefetch.p0")
-        address = self.builder.bitcast(self.builder.gep(pointer, [offset]), i8.as_pointer())
-        self.builder.call(function, [address, *(ir.Constant(i32, n) for n in (0, 3, 1))])
+        here = self.builder.bitcast(self.builder.gep(pointer, [offset]), i8.as_pointer())
+        address = self.builder.gep(here, [self.constant(ahead)])
+        self.builder.call(function, [address, *(ir.Constant(i32, n) for n in (0, nearness, 1))])
 
     def dot4(self, accumulator, weights, activations, vnni: bool) -> ir.Value:
         """accumulator + unsigned bytes of `weights` times signed bytes of `activations`, 4 a lane, int32."""
@@ -172,7 +178,7 @@ def _quantized_code(bits: int):
             for part in range(block_bytes // 64):
                 at = builder.add(offset, emit.constant(64 * part))
                 packed = emit.load(weights, at, i32x16)
-                emit.prefetch(weights, builder.add(at, emit.constant(PREFETCH_BYTES)))
+                emit.prefetch(weights, at, len(x_rows))
                 for group, values in _byte_groups(emit, part, packed, bits):
                     for m, base in enumerate(inputs):
                         word = emit.load(x, builder.add(base, emit.constant(4 * group)), i32)
@@ -224,7 +230,7 @@ def _bfloat16_code(context, builder, signature, args):
             k = builder.mul(pair, emit.constant(2))
             at = builder.add(base, builder.mul(k, emit.constant(TILE)))
             both = emit.load(weights, at, i16x32)
-            emit.prefetch(weights, builder.add(at, emit.constant(PREFETCH_BYTES // 2)))
+            emit.prefetch(weights, at, rows)
             for half in range(2):
                 lanes = ir.Constant(ir.VectorType(i32, TILE), list(range(TILE * half, TILE * (half + 1))))
                 bits = builder.shuffle_vector(both, ir.Constant(i16x32, ir.Undefined), lanes)

@@ -165,6 +165,16 @@ class ChatStore:
         raise UsageError(f"no saved chat begins with {prefix!r}: kestrel-chat --list shows them")
 
 
+def resume_hint(chat: Chat) -> str | None:
+    """What to do about a saved chat whose model cannot be loaded; None if nothing of it is saved."""
+    if not chat.id or not chat.turns:
+        return None
+    return (
+        f"the chat is kept: kestrel-chat MODEL --resume {chat.id} goes on with another model,"
+        f" --show {chat.id} prints it"
+    )
+
+
 def list_lines(store: ChatStore, notices: list[str]) -> Iterator[str]:
     """A line for each saved chat, newest first: id, date, turns, first words."""
     for path in store.newest_first():

@@ -35,9 +35,9 @@ class _Interrupt:
     """Travels in the event queue, so that a signal wakes whoever waits there."""
 
 
-def failure(event: Failed) -> KestrelError:
-    """The exception that stands for `event`."""
-    error = KestrelError(event.message)
+def failure(event: Failed, hint: str | None = None) -> KestrelError:
+    """The exception that stands for `event`, with a `hint` behind its message."""
+    error = KestrelError(f"{event.message}; {hint}" if hint else event.message)
     error.exit_status = event.exit_status
     return error
 
@@ -56,8 +56,9 @@ class Client:
         """How the model's makers suggest to sample; after `wait_ready`."""
         return self._engine.defaults
 
-    def wait_ready(self, show: Callable[[Event | None], None]) -> Ready:
+    def wait_ready(self, show: Callable[[Event | None], None], hint: str | None = None) -> Ready:
         """Wait for the model; `show` gets each event on the way, and None now and then while none comes.
+        `hint` is said beside why the model cannot be loaded.
 
         Raises KestrelError when it cannot be loaded, KeyboardInterrupt after `interrupt`.
         """
@@ -69,7 +70,7 @@ class Client:
                 case Ready():
                     return event
                 case Failed():
-                    raise failure(event)
+                    raise failure(event, hint)
                 case _:
                     show(event)
 

@@ -57,6 +57,13 @@ def key_of(keys: Mapping[str, str], id: str) -> str:
     return keys.get(id, _IDS[id].key)
 
 
+def shown_key(keys: Mapping[str, str], id: str) -> str:
+    """The key of an action as it is printed on keyboards: "F2", "esc", "alt+m"."""
+    *modifiers, name = key_of(keys, id).split("+")
+    name = {"escape": "esc"}.get(name, name.upper() if name[0] == "f" and name[1:].isdigit() else name)
+    return "+".join([*modifiers, name])
+
+
 def parse_keys(table: Any) -> dict[str, str]:
     """The changes that the table `[keys]` makes: action id to key. Raises UsageError, one line."""
     if not isinstance(table, Mapping):

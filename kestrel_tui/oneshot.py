@@ -20,7 +20,7 @@ from kestrel_engine.events import (
     TurnStarted,
 )
 from kestrel_tui.answer import Answer
-from kestrel_tui.chats import Chat
+from kestrel_tui.chats import Chat, resume_hint
 from kestrel_tui.client import Client, EngineFactory, failure
 from kestrel_tui.interrupts import Asking
 from kestrel_tui.journal import Journal
@@ -175,7 +175,7 @@ def _answer(job: Job, client: Client) -> str:
         if event is not None:
             output.event(event)
 
-    ready = client.wait_ready(show)
+    ready = client.wait_ready(show, resume_hint(job.chat))
     show(ready)
     if job.raw:
         submit = settings.submit(client.defaults, raw=job.prompt)

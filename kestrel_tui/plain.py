@@ -10,7 +10,7 @@ import os
 
 from kestrel_engine.events import Event, Failed, Notice, Ready, Released, Round, TurnStarted
 from kestrel_tui.answer import Answer
-from kestrel_tui.chats import Chat, Turn
+from kestrel_tui.chats import Chat, Turn, resume_hint
 from kestrel_tui.client import Client, EngineFactory, failure
 from kestrel_tui.commands import Commands, is_command
 from kestrel_tui.interrupts import Asking, Terminated
@@ -31,7 +31,7 @@ def run_plain(settings: Settings, chat: Chat, journal: Journal, factory: EngineF
     """Chat until the input ends; returns the exit status. Raises KestrelError, OutputClosed."""
     with Client(settings.engine_options(), factory) as client:
         with Asking(client.interrupt):
-            ready = client.wait_ready(LoadingProgress(settings.quiet))
+            ready = client.wait_ready(LoadingProgress(settings.quiet), resume_hint(chat))
         return PlainChat(settings, chat, journal, client, ready).run()
 
 

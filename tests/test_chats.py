@@ -260,6 +260,22 @@ def test_a_chat_goes_on_with_its_model_unless_another_is_named(home: Path) -> No
     assert FakeEngine.made.options.model == "other"
 
 
+def test_a_chat_whose_model_is_gone_says_how_it_can_go_on(home: Path) -> None:
+    path = a_chat(home, "hello")
+    path.write_text(path.read_text().replace('"model":null', '"model":"missing"', 1))
+    before = path.read_bytes()
+    for arguments in (["--plain"], ["-p", "more"]):
+        done = run_chat(home, "--continue", *arguments, stdin=b"")
+        [line] = done.stderr.decode().splitlines()
+        assert done.returncode == 2 and line.startswith(
+            "kestrel-chat: missing: no such model: name a folder; "
+        )
+        assert f"kestrel-chat MODEL --resume {path.stem} goes on with another model" in line
+    assert path.read_bytes() == before
+    done = run_chat(home, "other", "--resume", path.stem, "-p", "more", "-q")
+    assert done.returncode == 0 and done.stdout == b"You said: more\n"
+
+
 def test_a_folder_is_remembered_by_its_whole_path(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "model").mkdir()
     monkeypatch.chdir(home)

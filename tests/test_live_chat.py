@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,14 @@ def test_keys_change_the_draft_length_in_mid_answer() -> None:
         assert lengths == [0, "auto", 3, 2, 1, "auto"]
         assert chat.conversation.settings.speculate == "auto"
         await chat.pilot.press("f2")
-        assert "speculation is OFF" in str(chat.screen.query_one("Panel").render())
+        said = str(chat.screen.query_one("Panel").render())
+        assert "speculation is OFF" in said and "F2 switches it on again" in said
+        engine.emit(replace(round_of(2, ["d"]), reason="the best rate"))
+        await chat.taken()
+        chat.screen.show()
+        assert "the best rate" not in str(chat.screen.query_one("Panel").render())
+        await chat.pilot.press("f2")
+        assert "the best rate" in str(chat.screen.query_one("Panel").render())
 
     drive(scenario, engine=Puppet)
 
@@ -253,3 +261,46 @@ def test_a_disk_that_fills_up_in_mid_answer_loses_nothing_on_the_screen(
         assert any("not saved" in notice.message for notice in chat.app._notifications)
 
     drive(scenario, folder=home)
+
+
+def test_a_chat_whose_model_is_gone_can_be_read_and_says_what_to_do(home: Path) -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ask("hello")
+
+    async def again(chat: Driver) -> None:
+        await chat.pilot.press("m", "o", "r", "e", "enter")
+        await chat.until(lambda: chat.conversation.fatal)
+        assert "❯ hello" in chat.shown and "You said: hello" in chat.all_text
+        told = " ".join(chat.all_text.split())
+        assert "missing: no such model: name a folder" in told
+        assert f"kestrel-chat MODEL --resume {path.stem} goes on with another model" in told
+        assert chat.screen.prompt.text == "more", "the question that waited is given back"
+        await chat.pilot.press("enter")
+        assert chat.screen.prompt.text == "more"
+        chat.screen.action_retry()
+        await chat.pilot.pause()
+        assert any("there is no model" in notice.message for notice in chat.app._notifications)
+
+    drive(scenario, folder=home)
+    [path] = home.glob("*.jsonl")
+    path.write_text(path.read_text().replace('"model":null', '"model":"missing"', 1))
+    before = path.read_bytes()
+    drive(again, folder=home, chat=read_chat(path), model="missing")
+    assert path.read_bytes() == before
+
+
+def test_the_context_meter_knows_a_chat_that_goes_on(home: Path) -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ask("one two three")
+        used.append(chat.conversation.context_used)
+
+    async def again(chat: Driver) -> None:
+        await chat.ready()
+        used.append(chat.conversation.context_used)
+        await chat.until(lambda: f"{used[0]}/512" in str(chat.screen.query_one("Panel").render()))
+
+    used: list[int] = []
+    drive(scenario, folder=home)
+    [path] = home.glob("*.jsonl")
+    drive(again, folder=home, chat=read_chat(path))
+    assert used[0] == used[1] == read_chat(path).turns[0].tokens[-1].position + 1

@@ -144,7 +144,7 @@ def test_the_mouse_and_the_cursor_point_at_tokens() -> None:
         said = lambda: str(chat.screen.inspector.render())
         assert "piece “llo” id 7" in said() and "probability 78 %" in said()
         assert "the head guessed “wo” (model: 3.1 %), the model chose “llo” (78 %)" in said()
-        assert "drafted behind it: “rld”" in said()
+        assert "drafted behind the wrong guess: “rld”" in said()
         await chat.pilot.press("left")
         await chat.pilot.pause()
         assert "piece “He”" in said() and "replayed" in said() and "draft 1 of 3" in said()

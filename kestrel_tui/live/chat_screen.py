@@ -14,7 +14,6 @@ from textual.screen import Screen
 from textual.widgets import Footer
 
 from kestrel_engine.errors import KestrelError
-from kestrel_engine.events import Event
 from kestrel_tui.chats import list_lines
 from kestrel_tui.keys import ACTIONS
 from kestrel_tui.live import garbage
@@ -88,7 +87,7 @@ class ChatScreen(Screen[int]):
     def __init__(self, conversation: Conversation, bridge: Bridge) -> None:
         super().__init__()
         self.conversation, self.bridge = conversation, bridge
-        self._flushed = self._panelled = 0.0
+        self._flushed = self._panelled = self._started = 0.0
         self._flush_cost = 0.0
         self._is_flush_due = False
         self._is_settled = False
@@ -129,11 +128,20 @@ class ChatScreen(Screen[int]):
         self.call_after_refresh(self._start_engine)
 
     def _start_engine(self) -> None:
+        self._started = time.monotonic()
+        self._clock = self.set_interval(1.0, self._count_seconds)
         try:
             self.bridge.start()
         except KestrelError as error:
             self.conversation.complain(str(error))
             self.show()
+
+    def _count_seconds(self) -> None:
+        """Show how long loading takes, while it does."""
+        if self.conversation.ready is None and self.conversation.fatal is None:
+            self.show()
+        else:
+            self._clock.stop()
 
     def on_screen_resume(self) -> None:
         self.show()
@@ -163,10 +171,11 @@ class ChatScreen(Screen[int]):
         """Take what the engine said since the last time, and show it."""
         self._is_flush_due = False
         self._flushed = time.monotonic()
-        was_answering = self.conversation.is_answering
-        events = self.bridge.drain()
-        self._take(events)
-        is_steady = was_answering and self.conversation.is_answering
+        was_answering, had_tokens = self.conversation.is_answering, self.conversation.has_tokens
+        for event in self.bridge.drain():
+            self.conversation.take(event)
+        self._give_back()
+        is_steady = was_answering and self.conversation.is_answering and had_tokens
         self.show(figures=not is_steady or self._flushed - self._panelled >= PANEL_PERIOD)
         self._flush_cost = time.monotonic() - self._flushed
         self._tidy(was_answering)
@@ -179,9 +188,11 @@ class ChatScreen(Screen[int]):
         elif was_answering and not self.conversation.is_answering:
             garbage.keep(collect=True)
 
-    def _take(self, events: list[Event]) -> None:
-        for event in events:
-            self.conversation.take(event)
+    def _give_back(self) -> None:
+        """A question that waited for a model which cannot be had goes back to the prompt."""
+        question = self.conversation.give_back()
+        if question is not None and not self.prompt.text:
+            self.prompt.put(question)
 
     def show(self, figures: bool = True) -> None:
         """Show the conversation as it is now. figures: the panel too, which costs more."""
@@ -195,7 +206,7 @@ class ChatScreen(Screen[int]):
         if figures:
             self._panelled = time.monotonic()
             is_narrow = self.size.width < WIDE
-            self.query_one(StatusLine).show(conversation, is_narrow)
+            self.query_one(StatusLine).show(conversation, is_narrow, self._panelled - self._started)
             if not is_narrow:
                 self.query_one(Panel).show(conversation)
 
@@ -208,12 +219,13 @@ class ChatScreen(Screen[int]):
     # --- the prompt and the view ---------------------------------------------------------------------------
 
     def on_prompt_box_sent(self, event: PromptBox.Sent) -> None:
-        if self.conversation.enter(event.text):
+        refusal = self.conversation.enter(event.text)
+        if refusal is None:
             self.prompt.remember(event.text)
             self.prompt.put("")
             self.view.to_end()
-        elif self.conversation.is_answering and event.text.strip():
-            self.tell("an answer is being given: esc stops it, enter then sends", is_bad=False)
+        elif refusal:
+            self.tell(refusal, is_bad=self.conversation.fatal is not None)
         if self.conversation.quitting:
             self.action_quit_chat()
         self.show()
@@ -317,13 +329,13 @@ class ChatScreen(Screen[int]):
             self.tell(str(error))
 
     def action_new_chat(self) -> None:
-        self._unless_answering("/new")
+        self._unless_refused("/new")
 
     def action_retry(self) -> None:
-        self._unless_answering("/retry")
+        self._unless_refused("/retry")
 
     def action_undo(self) -> None:
-        self._unless_answering("/undo")
+        self._unless_refused("/undo")
 
     def action_edit(self) -> None:
         """Take the last question back into the prompt."""
@@ -339,16 +351,18 @@ class ChatScreen(Screen[int]):
         self.conversation.command(command)
         self.show()
 
-    def _unless_answering(self, command: str) -> None:
-        if self.conversation.is_answering:
-            self.tell("an answer is being given: esc stops it")
+    def _unless_refused(self, command: str) -> None:
+        refusal = self.conversation.refusal(command)
+        if refusal is not None:
+            self.tell(refusal)
         else:
             self.action_run(command)
             self.view.to_end()
 
     def action_choose_chat(self) -> None:
-        if self.conversation.is_answering:
-            self.tell("an answer is being given: esc stops it")
+        refusal = self.conversation.refusal("/new")
+        if refusal is not None:
+            self.tell(refusal)
             return
         notices: list[str] = []
         try:

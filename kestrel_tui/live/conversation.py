@@ -22,9 +22,10 @@ from kestrel_engine.events import (
 )
 from kestrel_engine.options import MAX_DRAFT, DraftLength, SamplingOptions
 from kestrel_tui.answer import Answer
-from kestrel_tui.chats import Chat
+from kestrel_tui.chats import Chat, resume_hint
 from kestrel_tui.commands import Commands, is_command
 from kestrel_tui.journal import Journal
+from kestrel_tui.keys import shown_key
 from kestrel_tui.live.answer_stream import AnswerStream, show_turn
 from kestrel_tui.live.bridge import Bridge
 from kestrel_tui.live.figures import Figures
@@ -70,25 +71,41 @@ class Conversation:
         return self.answer is not None
 
     @property
+    def has_tokens(self) -> bool:
+        """Whether the answer that is being given has begun to come."""
+        return self.answer is not None and self.answer.stats.tokens > 0
+
+    @property
     def live_block(self):
         """The transcript's block that grows; None between answers."""
         return self._stream.block if self._stream else None
 
     # --- what the user does --------------------------------------------------------------------------------
 
-    def enter(self, text: str) -> bool:
-        """Take a message or a command from the prompt; False when it cannot be taken now."""
-        if not text.strip() or self.fatal is not None:
-            return False
-        if is_command(text):
-            if self.is_answering and text.split()[0] in ("/new", "/retry", "/undo"):
-                return False
+    def enter(self, text: str) -> str | None:
+        """Take a message or a command from the prompt; if it cannot be taken now, why ("" for nothing at all)."""
+        if not text.strip():
+            return ""
+        name = text.split()[0] if is_command(text) else None
+        refusal = self.refusal(name)
+        if refusal is None and name is not None:
             self.quitting = not self._commands.run(text)
-            return True
-        if self.is_answering or self.waiting is not None:
-            return False
-        self.ask(text.removeprefix(" ") if text.startswith(" /") else text)
-        return True
+        elif refusal is None:
+            self.ask(text.removeprefix(" ") if text.startswith(" /") else text)
+        return refusal
+
+    def refusal(self, command: str | None) -> str | None:
+        """Why `command` ("/retry"), or a question (None), cannot be taken now; None if it can."""
+        stop = shown_key(self.settings.keys, "answer.stop")
+        if command not in (None, "/new", "/retry", "/undo"):
+            return None
+        if self.fatal is not None and command in (None, "/retry"):
+            return "there is no model to answer: what it needs is said above"
+        if self.is_answering or (self.waiting is not None and command is None):
+            return f"an answer is being given: {stop} stops it"
+        if self.ready is None and command == "/retry":
+            return "the model is still being loaded"
+        return None
 
     def ask(self, question: str) -> None:
         """Have `question` answered, now or when the model is ready."""
@@ -113,6 +130,13 @@ class Conversation:
         if self.is_answering:
             self._send(Cancel())
         return self.is_answering
+
+    def give_back(self) -> str | None:
+        """The question that waits for a model, if there will be none."""
+        if self.fatal is None:
+            return None
+        question, self.waiting = self.waiting, None
+        return question
 
     def withdraw(self) -> str | None:
         """Take the last turn back; its question."""
@@ -185,7 +209,8 @@ class Conversation:
         self.progress = None
         event_round = event if isinstance(event, Round) else None
         self.guesses = event_round.rejected_texts if event_round else ()
-        self.context_used += len(event.tokens)
+        if event.tokens:
+            self.context_used = event.tokens[-1].position + 1
         if event_round:
             self.figures.add(event_round)
         rounds = self.answer.turn.rounds
@@ -200,6 +225,8 @@ class Conversation:
         if isinstance(event, Failed):
             self.complain(event.message)
             self.fatal = event if event.fatal else None
+            if event.fatal and (hint := resume_hint(self.chat)):
+                self.say(hint)
         if self.answer is not None:
             if isinstance(event, TurnEnded):
                 self.last_stats = self.answer.stats
@@ -211,7 +238,7 @@ class Conversation:
         if answer.remark:
             self.say(answer.remark)
         if not self.settings.quiet:
-            self.say(answer.stats.line())
+            self.say(f"this answer: {answer.stats.line()}")
 
     def _ask_waiting(self) -> None:
         question, self.waiting = self.waiting, None
@@ -232,6 +259,8 @@ class Conversation:
         self.figures = Figures()
         self.context_used = 0
         for turn in self.chat.turns:
+            if turn.tokens:
+                self.context_used = turn.tokens[-1].position + 1
             show_turn(self.transcript, turn)
             for event in turn.rounds.values():
                 self.figures.add(event)

@@ -28,7 +28,7 @@ class Inspector(Static):
 
 
 def describe(shown: ShownToken) -> Content:
-    """Up to five lines: the token, its kind, the guess against the choice, the round, why."""
+    """Up to five lines: the token, its kind, the guess against the choice, the round and why, its cost."""
     token, event = shown
     piece = Content.assemble(
         ("piece ", _MUTED), (_quoted(token.text), "bold"), (" id ", _MUTED), str(token.id),
@@ -40,12 +40,14 @@ def describe(shown: ShownToken) -> Content:
         kind += Content(f" of {event.drafted}" if event is not None else "")
     if event is None:
         return Content("\n").join([piece, kind])
-    cost = Content.assemble(
+    if token.kind == "own" and (later := "".join(event.rejected_texts[1:])):
+        kind += Content.assemble(("; drafted behind the wrong guess: ", _MUTED), _quoted(later))
+    cause = Content.assemble(
         (f"round {event.index}: ", _MUTED), f"{event.drafted} drafted by {event.drafter}, {event.accepted} accepted",
-        (f"; draft {event.draft_ms:.2f}, verify {event.verify_ms:.2f}, replay {event.replay_ms:.2f} ms", _MUTED),
+        (f" ({event.reason})", _MUTED),
     )  # fmt: skip
-    lines = [piece, kind, Content(_guess(shown)), cost, Content.styled(event.reason, _MUTED)]
-    return Content("\n").join(lines)
+    times = f"draft {event.draft_ms:.2f}, verify {event.verify_ms:.2f}, replay {event.replay_ms:.2f} ms"
+    return Content("\n").join([piece, kind, Content(_guess(shown)), cause, Content.styled(times, _MUTED)])
 
 
 def _guess(shown: ShownToken) -> str:
@@ -62,9 +64,7 @@ def _guess(shown: ShownToken) -> str:
     guessed = _quoted(event.rejected_texts[0]) if event.rejected_texts else f"id {event.rejected[0]}"
     if event.rejected_logprob is not None:
         guessed += f" (model: {percent(event.rejected_logprob)})"
-    later = "".join(event.rejected_texts[1:])
-    more = f"; drafted behind it: {_quoted(later)}" if later else ""
-    return f"{drafter} guessed {guessed}, the model chose {chosen}{more}"
+    return f"{drafter} guessed {guessed}, the model chose {chosen}"
 
 
 def percent(logprob: float) -> str:

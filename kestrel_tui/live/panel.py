@@ -5,37 +5,48 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from textual.content import Content
-from textual.widgets import Static
 
+from kestrel_tui.keys import shown_key
 from kestrel_tui.live.conversation import Conversation
 from kestrel_tui.live.figures import Figures
 from kestrel_tui.live.gauges import bar, sparkline
+from kestrel_tui.live.lines import Lines
 
 WIDTH = 36
 _INNER = WIDTH - 4
 _MUTED, _STRONG, _LOUD, _DRAWN = "$muted", "bold", "bold reverse", "$primary"
 _BAR, _HALF = 14, 7
+_BLANK = Content("")
+_DRAFTERS = {"mtp": "the draft head", "lookup": "looking up repeats"}
+_SAID_ANYWAY = ("fixed", "speculation is off")
+"""Reasons that the state of speculation says already."""
 
 
-class Panel(Static):
+class Panel(Lines):
     DEFAULT_CSS = f"""
-    Panel {{ width: {WIDTH}; height: 1fr; padding: 0 1 0 2; overflow-y: auto; scrollbar-size-vertical: 1;
-             border-left: solid $panel; }}
+    Panel {{ width: {WIDTH}; height: 1fr; padding: 0 1 0 2; border-left: solid $panel; }}
     """
 
     def show(self, conversation: Conversation) -> None:
-        self.update(Content("\n").join(list(_lines(conversation))), layout=False)
+        self.show_lines([line for part in _parts(conversation) for line in part.wrap(_INNER)])
 
 
-def _lines(conversation: Conversation) -> Iterator[Content]:
+def _parts(conversation: Conversation) -> Iterator[Content]:
+    """What the panel says; what is too long for a line goes on in the next."""
+    figures = conversation.figures
     yield from _engine(conversation)
-    yield Content("")
+    yield _BLANK
     yield from _speculation(conversation)
-    yield Content("")
-    yield from _speed(conversation.figures)
-    yield from _history(conversation.figures)
-    yield from _acceptance(conversation.figures)
-    yield from _costs(conversation.figures)
+    yield _BLANK
+    yield _heading("this chat")
+    yield from _speed(conversation)
+    yield from _history(figures)
+    yield from _acceptance(figures)
+    yield from _costs(figures)
+
+
+def _heading(words: str) -> Content:
+    return Content.styled(f"{words} ".ljust(_INNER, "─"), _MUTED)
 
 
 def _engine(conversation: Conversation) -> Iterator[Content]:
@@ -69,28 +80,34 @@ def speculation_words(conversation: Conversation) -> tuple[str, bool]:
 def _speculation(conversation: Conversation) -> Iterator[Content]:
     words, is_loud = speculation_words(conversation)
     yield Content.styled(f" {words} " if is_loud else words, _LOUD if is_loud else _STRONG)
-    last = conversation.figures.last
-    if last is not None and last.drafted:
-        yield Content.styled(f"by {last.drafter}: {last.reason}", _MUTED)
-    elif last is not None:
+    length, last = conversation.settings.speculate, conversation.figures.last
+    if length == 0:
+        toggle = shown_key(conversation.settings.keys, "speculation.toggle")
+        yield Content.styled(f"{toggle} switches it on again; the text stays the same", _MUTED)
+    elif last is not None and last.reason not in _SAID_ANYWAY:
         yield Content.styled(last.reason, _MUTED)
+    if length != 0 and last is not None and last.drafted:
+        yield Content.styled(f"drafted by {_DRAFTERS.get(last.drafter, last.drafter)}", _MUTED)
 
 
-def _speed(figures: Figures) -> Iterator[Content]:
+def _speed(conversation: Conversation) -> Iterator[Content]:
+    figures = conversation.figures
     yield Content.assemble(
         ("ms/token ", _MUTED), (_number(figures.now), _STRONG), (" now, ", _MUTED), _number(figures.median),
         (" median", _MUTED),
     )  # fmt: skip
+    toggle = shown_key(conversation.settings.keys, "speculation.toggle")
     if figures.speedup is not None:
         yield Content.assemble(
             ("speed-up ", _MUTED), (f"{figures.speedup:.2f}×", _STRONG),
-            (f" (plain {_number(figures.plain)} ms)", _MUTED),
+            (f" ({_number(figures.plain)} ms without)", _MUTED),
         )  # fmt: skip
     elif figures.plain is None:
-        yield Content.styled("speed-up: no plain stretch (F2)", _MUTED)
+        words = f"speed-up not known yet: press {toggle} in an answer, it goes on without drafts to compare"
+        yield Content.styled(words, _MUTED)
     else:
-        yield Content.assemble(
-            ("plain ", _MUTED), f"{_number(figures.plain)} ms", (", nothing drafted", _MUTED)
+        yield Content.styled(
+            f"{_number(figures.plain)} ms without drafts; nothing to compare with yet", _MUTED
         )
     if figures.totals.rounds:
         per_round = figures.totals.as_dict()["tokens_per_round"]
@@ -102,7 +119,7 @@ def _acceptance(figures: Figures) -> Iterator[Content]:
     if not totals.drafted:
         return
     rate = totals.as_dict()["acceptance_rate"]
-    yield Content("")
+    yield _BLANK
     yield Content.assemble(
         ("accepted ", _MUTED),
         (f"{rate:.0%}", _STRONG),
@@ -126,8 +143,8 @@ def _by_count(rates: list[float], histogram: list[int]) -> Iterator[Content]:
 def _costs(figures: Figures) -> Iterator[Content]:
     if figures.phases is None:
         return
-    yield Content("")
-    yield Content.styled("ms/round now", _MUTED)
+    yield _BLANK
+    yield Content.styled("ms/round, the last few", _MUTED)
     whole = sum(figures.phases) or 1.0
     for name, milliseconds in zip(("draft", "verify", "replay"), figures.phases, strict=True):
         yield Content.assemble(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from kestrel_engine.errors import KestrelError
 from kestrel_tui import log, streams
-from kestrel_tui.chats import as_markdown
+from kestrel_tui.chats import as_markdown, resume_hint
 
 if TYPE_CHECKING:
     from kestrel_tui.chats import Chat, ChatStore
@@ -18,8 +21,8 @@ if TYPE_CHECKING:
 _SWITCH_INTERVAL = 0.001
 """Seconds after which the engine's Python lets a key through; the usual 0.005 add up to a lag."""
 
-_LONGEST = 400
-"""Lines of a transcript that are printed at the end; of a longer one, its place is."""
+_LONGEST = 200
+"""Rows of a transcript that are printed at the end; of a longer one, its place is."""
 
 
 def run_live(
@@ -46,9 +49,16 @@ def run_live(
         where = log.record(app._exception)
         raise KestrelError(f"the screen failed ({type(app._exception).__name__}): {where}")
     if conversation.fatal is not None:
-        streams.complain(conversation.fatal.message)
+        hint = resume_hint(conversation.chat)
+        streams.complain(f"{conversation.fatal.message}; {hint}" if hint else conversation.fatal.message)
         return conversation.fatal.exit_status
     return status or 0
+
+
+def _rows(text: str) -> int:
+    """Rows that `text` takes on this terminal, which breaks lines where they reach its edge."""
+    columns = shutil.get_terminal_size().columns
+    return sum(1 + max(0, cell_len(line) - 1) // columns for line in text.splitlines())
 
 
 def _leave(chat: Chat, journal: Journal) -> None:
@@ -56,7 +66,7 @@ def _leave(chat: Chat, journal: Journal) -> None:
     if not chat.turns:
         return
     text = as_markdown(chat)
-    if journal.id is None or text.count("\n") <= _LONGEST:
+    if journal.id is None or _rows(text) <= _LONGEST:
         streams.show_out(text)
     if journal.id is not None:
         streams.say(f"(saved: kestrel-chat --resume {journal.id} goes on, --show {journal.id} prints it)")

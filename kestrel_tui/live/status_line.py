@@ -3,41 +3,52 @@
 from __future__ import annotations
 
 from textual.content import Content
-from textual.widgets import Static
 
 from kestrel_engine.events import Loading, Prefill
+from kestrel_tui.keys import shown_key
 from kestrel_tui.live.conversation import Conversation
 from kestrel_tui.live.gauges import progress
+from kestrel_tui.live.lines import Lines
 from kestrel_tui.live.panel import speculation_words
 from kestrel_tui.sanitize import one_line
 
 _MUTED = "$muted"
 _BAR = 16
+_WONDER = 2.0
+"""Seconds of loading after which it is told how many there were."""
 
 
-class StatusLine(Static):
-    DEFAULT_CSS = "StatusLine { height: 1; padding: 0 2; text-wrap: nowrap; text-overflow: ellipsis; }"
+class StatusLine(Lines):
+    DEFAULT_CSS = "StatusLine { height: 1; padding: 0 2; }"
 
-    def show(self, conversation: Conversation, is_narrow: bool) -> None:
-        self.update(_status(conversation, is_narrow), layout=False)
+    def show(self, conversation: Conversation, is_narrow: bool, seconds: float) -> None:
+        """is_narrow: there is no side panel. seconds: since loading began."""
+        self.show_lines([_status(conversation, is_narrow, seconds)])
 
 
-def _status(conversation: Conversation, is_narrow: bool) -> Content:
-    event = conversation.progress
+def _status(conversation: Conversation, is_narrow: bool, seconds: float) -> Content:
+    event, keys = conversation.progress, conversation.settings.keys
+    stops = f" ({shown_key(keys, 'answer.stop')} stops)"
     if conversation.fatal is not None:
-        return Content.styled(" there is no model: F10 ends ", "bold reverse")
+        return Content.styled(f" there is no model: {shown_key(keys, 'app.quit')} ends ", "bold reverse")
     if isinstance(event, Loading):
-        waiting = " (then you are answered)" if conversation.waiting is not None else ""
+        # A stage can be long and tell nothing meanwhile: the seconds show that it is alive.
+        waiting = f" {seconds:.0f} s" if seconds >= _WONDER else ""
+        waiting += " (then you are answered)" if conversation.waiting is not None else ""
         return _progress(f"loading: {one_line(event.stage)}", event.fraction, waiting)
     if conversation.ready is None:
         return Content.styled("starting …", _MUTED)
     if isinstance(event, Prefill) and conversation.is_answering:
         fraction = event.done / event.total if event.total else 1.0
-        return _progress(f"reading {event.total - event.reused} tokens", fraction, " (esc stops)")
+        return _progress(
+            f"reading {event.total - event.reused} tokens",
+            fraction,
+            f" ({shown_key(keys, 'answer.stop')} stops)",
+        )
     if is_narrow:
         return _figures(conversation)
     if conversation.is_answering:
-        return Content.styled(f"answering: {conversation.answer.stats.tokens} tokens (esc stops)", _MUTED)
+        return Content.styled(f"this answer: {conversation.answer.stats.tokens} tokens{stops}", _MUTED)
     return Content.styled("enter sends, ctrl+j begins a new line, up recalls", _MUTED)
 
 

@@ -180,6 +180,15 @@ def test_a_new_session_keeps_its_hands_off_the_loaded_one(echo):
     assert session.prefill_chunk == 3 and session.drafters["mtp"] is not echo.session.drafters["mtp"]
 
 
+def test_a_contestant_keeps_its_state_and_answers_from_an_empty_one(echo):
+    contestant, other = Contestant(echo, 3), Contestant(echo, 0)
+    state = contestant.session.state
+    for start in starts(echo, 2):
+        ids = contestant.answer(start.prompt, 6, SamplingOptions()).ids
+        assert contestant.session.state is state and state.tokens[: len(start.prompt)] == list(start.prompt)
+        assert ids == other.answer(start.prompt, 6, SamplingOptions()).ids
+
+
 def test_the_starts_are_stories_and_chat_in_turn(echo):
     found = starts(echo, 6)
     assert sorted(start.name for start in found) == sorted(PROMPTS)

@@ -74,7 +74,7 @@ def timed_steps(model: Model, start: Start, sampling: SamplingOptions, steps: in
 
     token = step(start.prompt[-1])  # the first one prepares
     with timed_passes(clock):
-        for name in ("sample", "logprob"):
+        for name in ("sample", "logprobs"):
             setattr(sampler, name, clock.timed("sampling", getattr(sampler, name)))
         begun = time.perf_counter()
         for _ in range(steps):

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kestrel_engine.bench.schemes.base import Rewrite, Scheme, SchemeRound, Stopwatch
-from kestrel_engine.drafter import DraftHead
+from kestrel_engine.draft_head import DraftHead
 from kestrel_engine.model import Model
 from kestrel_engine.state import CONV_HISTORY, RING_ROWS, State
 
@@ -124,7 +124,7 @@ class Kestrel32(Scheme):
         state.mtp.length = state.length - 1
         hidden = self.model.mtp_row(state, state.tokens[-1])
         while True:
-            logits = self.model.backend.matmul(hidden, self.head.matrix)[0]
+            logits = self.head.logits(hidden)
             position = state.length + len(drafts)
             drafts.append(self.sampler.sample_draft(logits, self.head.ids, position, drafts))
             if len(drafts) == self.draft_length:

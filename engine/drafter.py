@@ -5,18 +5,13 @@ A draft may be anything at all; a wrong one costs time and never a bit of the te
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
+from kestrel_engine.draft_head import DraftHead
 from kestrel_engine.model import Model
 from kestrel_engine.sampling import Sampler
 from kestrel_engine.state import State
 
-DRAFT_VOCABULARY = 32_768
-"""Rows of the draft head by default. BPE ids follow merge order, so the first ids are the frequent ones."""
 NGRAM = 4
 """Tokens that must match before lookup proposes what followed them."""
 
@@ -31,24 +26,6 @@ class Drafter(Protocol):
         """Up to `count` >= 1 guesses for the tokens after `next_token` (certain, not yet consumed)."""
 
 
-@dataclass(frozen=True, slots=True)
-class DraftHead:
-    """The rows of the output matrix that drafts are chosen from."""
-
-    matrix: object
-    ids: np.ndarray | None  # [n] int64 ascending; None: every row
-
-
-def make_draft_head(model: Model, rows: int | str | None, control_ids: Iterable[int]) -> DraftHead:
-    """The first `rows` ids ("all": every one; None: DRAFT_VOCABULARY) and the control tokens."""
-    size = model.config.vocab_size
-    count = size if rows == "all" else min(size, DRAFT_VOCABULARY if rows is None else int(rows))
-    if count == size:
-        return DraftHead(model.weights.output, None)
-    ids = np.array(sorted({*range(count), *(i for i in control_ids if i < size)}), np.int64)
-    return DraftHead(model.backend.pack(model.weights.output_bits[ids], model.weights.format), ids)
-
-
 class MtpDrafter:
     """Chains the MTP head: the first step reads the trunk's hidden row, later steps the head's own output."""
 
@@ -57,17 +34,20 @@ class MtpDrafter:
     def __init__(self, model: Model, head: DraftHead):
         assert model.weights.mtp is not None
         self.model, self.head = model, head
+        self._scanned = 0
 
     def reset(self) -> None:
-        pass
+        self._scanned = 0
 
     def draft(self, state: State, next_token: int, count: int, sampler: Sampler) -> list[int]:
         if state.length == 0:
             return []
+        self.head.add([*state.tokens[self._scanned :], next_token])
+        self._scanned = state.length
         drafts: list[int] = []
         hidden = self.model.mtp_row(state, next_token)
         while True:
-            logits = self.model.backend.matmul(hidden, self.head.matrix)[0]
+            logits = self.head.logits(hidden)
             position = state.length + 1 + len(drafts)
             drafts.append(sampler.sample_draft(logits, self.head.ids, position, drafts))
             if len(drafts) == count:

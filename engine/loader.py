@@ -8,10 +8,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kestrel_engine.checkpoint import open_checkpoint
 from kestrel_engine.config import FULL, ModelConfig, load_config, load_generation_config
-from kestrel_engine.drafter import make_draft_head
+from kestrel_engine.draft_head import make_draft_head
 from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_engine.events import Event, Loading, Notice
 from kestrel_engine.options import EngineOptions, SamplingOptions
@@ -131,12 +132,24 @@ def load(options: EngineOptions, emit: Callable[[Event], None]) -> LoadedModel:
     from kestrel_engine.packed_cache import open_cache
     from kestrel_engine.weights import load_weights
 
+    told: set[str] = set()
+
+    def note(message: str) -> None:
+        if message not in told:
+            told.add(message)
+            emit(Notice(message))
+
+    def keep(name: str, format: str, make: Callable[[], Any]) -> Any:
+        return open_cache(checkpoint.files, backend, format, note, name).keep(name, make)
+
     emit(Loading("reading the weights"))
-    cache = open_cache(checkpoint.files, backend, format, lambda message: emit(Notice(message)))
+    cache = open_cache(checkpoint.files, backend, format, note)
     stage = "mapping packed weights" if cache.filled else f"packing weights as {format}"
     weights = load_weights(checkpoint, config, format, backend.pack, _progress(stage, emit), cache)
     model = backend.make_model(config, weights, context)
-    head = make_draft_head(model, options.draft_vocab, tokenizer.special_ids) if config.has_mtp else None
+    head = None
+    if config.has_mtp:
+        head = make_draft_head(model, options.draft_vocab, tokenizer.special_ids, keep)
     session = Session(model, tokenizer, head, options.rollback, options.prefill_chunk)
     return LoadedModel(session, config, tokenizer, defaults, format, "cpu", backend.threads)
 

@@ -92,6 +92,15 @@ class PackedCache:
             with self._forgiving():
                 self._writer.add(name, matrix)
 
+    def keep(self, name: str, make: Callable[[], Any]) -> Any:
+        """The only matrix of this cache, made now or in an earlier start."""
+        matrix = self.get(name)
+        if matrix is None:
+            matrix = make()
+            self.add(name, matrix)
+            self.finish()
+        return matrix
+
     def finish(self) -> None:
         """All matrices were added: put the file into its place, and remove what has not been used for long."""
         if not self._unchanged():
@@ -124,15 +133,17 @@ class PackedCache:
             self._note(f"{reason}: every start packs them again")
 
 
-def open_cache(files: Sequence[Path], backend: Any, format: str, note: Note) -> PackedCache:
-    """The cache for the weights in `files`, opened; one that keeps nothing for small models and for backends
-    whose matrices are not made of arrays. `note` is told what the user should know."""
+def open_cache(
+    files: Sequence[Path], backend: Any, format: str, note: Note, part: str = "weights"
+) -> PackedCache:
+    """The cache for a `part` of the model in `files`, opened; one that keeps nothing for small models and for
+    backends whose matrices are not made of arrays. `note` is told what the user should know."""
     size = sum(os.stat(path).st_size for path in files)
     samples = [backend.pack(_sample(), each) for each in dict.fromkeys((format, "bf16"))]
     if size < SMALLEST_CHECKPOINT or any(fields_of(sample) is None for sample in samples):
         return PackedCache()
     folder, status = cache_folder(), _status(files)
-    identity = [source_digest(files, folder), format, backend.name, *map(_digest_of_matrix, samples)]
+    identity = [source_digest(files, folder), part, format, backend.name, *map(_digest_of_matrix, samples)]
     key = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
     cache = PackedCache(folder / f"{format}-{key[:32]}{SUFFIX}", key, note, lambda: _status(files) == status)
     cache.open(type(samples[0]), space=size)

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kestrel_engine.answer import Answer
-from kestrel_engine.drafter import Drafter, DraftHead, FirstHit, LookupDrafter, MtpDrafter
+from kestrel_engine.draft_head import DraftHead
+from kestrel_engine.drafter import Drafter, FirstHit, LookupDrafter, MtpDrafter
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.events import (
     Event,

@@ -11,7 +11,8 @@ from pathlib import Path
 import checkpoints
 import numpy as np
 
-from kestrel_engine.drafter import Drafter, FirstHit, LookupDrafter, MtpDrafter, make_draft_head
+from kestrel_engine.draft_head import make_draft_head
+from kestrel_engine.drafter import Drafter, FirstHit, LookupDrafter, MtpDrafter
 from kestrel_engine.events import Event, Released, Round
 from kestrel_engine.model import Model
 from kestrel_engine.options import SamplingOptions

@@ -16,7 +16,8 @@ import pytest
 import rounds
 from rounds import GREEDY
 
-from kestrel_engine.drafter import MtpDrafter, make_draft_head
+from kestrel_engine.draft_head import make_draft_head
+from kestrel_engine.drafter import MtpDrafter
 from kestrel_engine.model import Model
 from kestrel_engine.options import SamplingOptions
 

@@ -16,7 +16,7 @@ from kestrel_engine.bench.schemes.command import Kestrel32Script
 from kestrel_engine.bench.schemes.cursor import Cursor
 from kestrel_engine.bench.schemes.kestrel32 import Kestrel32, Mark
 from kestrel_engine.bench.schemes.snapshot import SnapshotPerPosition
-from kestrel_engine.drafter import make_draft_head
+from kestrel_engine.draft_head import make_draft_head
 from kestrel_engine.options import SamplingOptions
 from kestrel_engine.rollback import SnapshotRollback
 

@@ -12,7 +12,8 @@ import pytest
 import rounds
 from rounds import ROLLBACKS
 
-from kestrel_engine.drafter import MtpDrafter, make_draft_head
+from kestrel_engine.draft_head import make_draft_head
+from kestrel_engine.drafter import MtpDrafter
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.events import Prefill, Released, Round
 from kestrel_engine.options import SamplingOptions

@@ -27,7 +27,8 @@ from rounds import FORMATS, GREEDY, ROLLBACKS, SAMPLED
 
 from kestrel_engine.checkpoint import open_checkpoint
 from kestrel_engine.config import load_config
-from kestrel_engine.drafter import MtpDrafter, make_draft_head
+from kestrel_engine.draft_head import make_draft_head
+from kestrel_engine.drafter import MtpDrafter
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.events import Round
 from kestrel_engine.options import MAX_DRAFT, SamplingOptions

@@ -375,10 +375,12 @@ def test_pruning_removes_the_longest_unused(place, monkeypatch):
 def test_an_engine_answers_the_same_from_the_mapped_file(place):
     answers = []
     for stage in ("packing weights as q8", "mapping packed weights"):
-        with Running(place.folder, quant="q8") as running:
+        with Running(place.folder, quant="q8", draft_vocab=50) as running:
             stages = {event.stage for event in running.loading if isinstance(event, Loading)}
             assert stage in stages and not any(isinstance(event, Notice) for event in running.loading)
             answers.append(ids_of(running.ask(Submit(raw="hello there", max_tokens=12))))
+            assert len(place.files) == 2, "the weights and the draft head"
+            assert running.session.drafters["mtp"].head.matrix.weights.flags.writeable == (len(answers) == 1)
     assert answers[0] == answers[1] and len(answers[0]) > 3
 
 

@@ -129,6 +129,8 @@ def make_values(pairs: int):
     maxima count. A thread takes a column. Launch: [(groups of pairs, Hkv, any), ≥d].
     """
 
+    weight_count = pairs * KEY_BLOCK
+
     @kernel
     def values_rows(scores, maxima, values, cursor, place, offset, rows, units, sums, partials):
         thread, threads, kv_head = cuda.threadIdx.x, cuda.blockDim.x, cuda.blockIdx.y
@@ -136,7 +138,7 @@ def make_values(pairs: int):
         shared = heads // values.shape[0]
         position = cursor[place] + offset
         length = position + rows
-        weights = cuda.shared.array(pairs * KEY_BLOCK, float32)
+        weights = cuda.shared.array(weight_count, float32)
         largest = cuda.shared.array(pairs, float32)
         for n in range(thread // 32, pairs, threads // 32):
             pair = min(cuda.blockIdx.x * pairs + n, rows * shared - 1)
@@ -154,7 +156,7 @@ def make_values(pairs: int):
             for n in range(pairs):
                 total[n] = ZERO
             for first in range(segment * SEGMENT, min((segment + 1) * SEGMENT, length), KEY_BLOCK):
-                for item in range(thread, pairs * KEY_BLOCK, threads):
+                for item in range(thread, weight_count, threads):
                     n, at = item // KEY_BLOCK, first + item % KEY_BLOCK
                     pair = cuda.blockIdx.x * pairs + n
                     weight = ZERO  # adding nothing keeps a sum's bits: no sum is -0

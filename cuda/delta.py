@@ -18,6 +18,7 @@ from kestrel_engine.numerics import BLOCK, HEAD_SEGMENT
 L2_EPS = np.float32(1e-6)
 MOST_SEGMENTS = 8
 """Segments of 32 in a key head's width: it may be up to 256."""
+MOST_KEY_WIDTH = MOST_SEGMENTS * HEAD_SEGMENT
 COLUMNS = 32
 """Columns of the state in a block of threads, a lane each."""
 
@@ -101,37 +102,42 @@ def delta_rows(state, mixed, decay, beta, log_decay, log_key, log_correction, cu
     Launch: [(Hv, dv/32), 32 * dk/32].
     """
     head, heads = cuda.blockIdx.x, state.shape[0]
-    warp, lane = cuda.threadIdx.x // COLUMNS, cuda.threadIdx.x % COLUMNS
+    thread = cuda.threadIdx.x
+    warp, lane = thread // COLUMNS, thread % COLUMNS
     key_width, width = state.shape[1], state.shape[2]
     key_heads = log_key.shape[1]
     key_head = head // (heads // key_heads)
     column, first, warps = cuda.blockIdx.y * COLUMNS + lane, warp * HEAD_SEGMENT, cuda.blockDim.x // COLUMNS
     inside = column < width
-    count = min(HEAD_SEGMENT, key_width - first)
     commit = cursor[COMMIT]
     sums = cuda.shared.array((2, MOST_SEGMENTS, COLUMNS), float32)
+    staged = cuda.shared.array((4, MOST_KEY_WIDTH), float32)
     entries = cuda.local.array(HEAD_SEGMENT, float32)
     for i in range(HEAD_SEGMENT):
-        entries[i] = state[head, first + i, column] if inside and i < count else ZERO
+        entries[i] = state[head, first + i, column] if inside and first + i < key_width else ZERO
 
     for record in range(cursor[LOG_LENGTH]):
+        # Two buffers in turn: one barrier is enough.
+        staged[record % 2, thread] = log_key[record, key_head, thread] if thread < key_width else ZERO
+        cuda.syncthreads()
         gain = log_decay[record, head]
         correction = log_correction[record, head, column] if inside else ZERO
         for i in range(HEAD_SEGMENT):
-            if i < count:
-                added = mul(log_key[record, key_head, first + i], correction)
-                entries[i] = mul(entries[i], gain) + added
+            added = mul(staged[record % 2, first + i], correction)
+            entries[i] = mul(entries[i], gain) + added
 
     for m in range(rows):
         gain, strength = decay[m, head], beta[m, head]
-        query_at, key_at = key_head * key_width + first, (key_heads + key_head) * key_width + first
+        at = key_head * key_width + thread
+        staged[2, thread] = mixed[m, at] if thread < key_width else ZERO
+        staged[3, thread] = mixed[m, key_heads * key_width + at] if thread < key_width else ZERO
+        cuda.syncthreads()
         value_at = 2 * key_heads * key_width + head * width + column
         value = mixed[m, value_at] if inside else ZERO
         partial = ZERO
         for i in range(HEAD_SEGMENT):
-            if i < count:
-                entries[i] = mul(entries[i], gain)
-                partial = partial + mul(entries[i], mixed[m, key_at + i])
+            entries[i] = mul(entries[i], gain)
+            partial = partial + mul(entries[i], staged[3, first + i])
         sums[0, warp, lane] = partial
         cuda.syncthreads()
         seen = ZERO
@@ -140,9 +146,8 @@ def delta_rows(state, mixed, decay, beta, log_decay, log_key, log_correction, cu
         correction = mul(value - seen, strength)
         partial = ZERO
         for i in range(HEAD_SEGMENT):
-            if i < count:
-                entries[i] = entries[i] + mul(mixed[m, key_at + i], correction)
-                partial = partial + mul(entries[i], mixed[m, query_at + i])
+            entries[i] = entries[i] + mul(staged[3, first + i], correction)
+            partial = partial + mul(entries[i], staged[2, first + i])
         sums[1, warp, lane] = partial
         cuda.syncthreads()
         if warp == 0 and inside:
@@ -154,7 +159,7 @@ def delta_rows(state, mixed, decay, beta, log_decay, log_key, log_correction, cu
                 log_correction[m - commit, head, column] = correction
         if m == commit - 1 and inside:
             for i in range(HEAD_SEGMENT):
-                if i < count:
+                if first + i < key_width:
                     state[head, first + i, column] = entries[i]
 
 

@@ -87,3 +87,16 @@ def warp_max(value):
     value = max(value, cuda.shfl_xor_sync(ALL_LANES, value, 4))
     value = max(value, cuda.shfl_xor_sync(ALL_LANES, value, 2))
     return max(value, cuda.shfl_xor_sync(ALL_LANES, value, 1))
+
+
+@cuda.jit(device=True)
+def warp_best(value, index):
+    """The largest value of the warp's (value, index) pairs, the lowest index among equals; for every lane."""
+    distance = 16
+    while distance > 0:
+        other = cuda.shfl_xor_sync(ALL_LANES, value, distance)
+        other_index = cuda.shfl_xor_sync(ALL_LANES, index, distance)
+        if other > value or (other == value and other_index < index):
+            value, index = other, other_index
+        distance = distance // 2
+    return value, index

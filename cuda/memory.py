@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -70,6 +71,23 @@ class Memory:
         """A function that repeats the launches and device copies of `work`."""
         raise NotImplementedError
 
+    def view(self, source: DeviceArray, first: int, shape: tuple[int, ...], dtype) -> DeviceArray:
+        """Part of a flat array of 4-byte items, as another type of 4 bytes."""
+        raise NotImplementedError
+
+    def reshape(self, source: DeviceArray, shape: tuple[int, ...]) -> DeviceArray:
+        """The same memory in another shape."""
+        raise NotImplementedError
+
+    def mirror(self, size: int) -> Mirror:
+        """`size` int32 on both sides, zero at first."""
+        raise NotImplementedError
+
+    def mark(self) -> Callable[[], float]:
+        """Note the time here in the stream. The result, called after everything is done, says when it was, in
+        seconds on a clock of its own."""
+        raise NotImplementedError
+
     def zeros(self, shape: tuple[int, ...], dtype) -> DeviceArray:
         out = self.empty(shape, dtype)
         self.copy(out, np.zeros(shape, dtype))
@@ -79,6 +97,21 @@ class Memory:
         out = self.empty(source.shape, source.dtype)
         self.copy(out, source)
         return out
+
+
+class Mirror:
+    """A small int32 array that goes to the device, or comes from there, in one copy."""
+
+    def __init__(self, host: np.ndarray, device: DeviceArray):
+        self.host, self.device = host, device
+
+    def send(self) -> None:
+        """Host to device, in the order of the stream. The host side must not change until `receive`d."""
+        raise NotImplementedError
+
+    def receive(self) -> None:
+        """Device to host, after all work so far."""
+        raise NotImplementedError
 
 
 def _arguments(arguments) -> list:
@@ -108,6 +141,33 @@ class SimulatedMemory(Memory):
     def capture(self, work: Callable[[], None]) -> Callable[[], None]:
         return work
 
+    def view(self, source: DeviceArray, first: int, shape: tuple[int, ...], dtype) -> DeviceArray:
+        from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
+
+        part = source.owner[first : first + int(np.prod(shape))].view(dtype).reshape(shape)
+        return DeviceArray(self, part, FakeCUDAArray(part), tuple(shape), dtype)
+
+    def reshape(self, source: DeviceArray, shape: tuple[int, ...]) -> DeviceArray:
+        from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
+
+        part = source.owner.reshape(shape)
+        return DeviceArray(self, part, FakeCUDAArray(part), shape, source.dtype)
+
+    def mirror(self, size: int) -> Mirror:
+        return _SimulatedMirror(np.zeros(size, np.int32), self.zeros((size,), np.int32))
+
+    def mark(self) -> Callable[[], float]:
+        now = time.perf_counter()
+        return lambda: now
+
+
+class _SimulatedMirror(Mirror):
+    def send(self) -> None:
+        self.device.owner[...] = self.host
+
+    def receive(self) -> None:
+        self.host[...] = self.device.owner
+
 
 class TorchMemory(Memory):
     """On a GPU: torch owns the memory, the stream and the graphs; numba's kernels are launched on its stream."""
@@ -121,6 +181,8 @@ class TorchMemory(Memory):
         self._numba_stream = cuda.external_stream(self._stream.cuda_stream)
         self._staging = [torch.empty(STAGING_BYTES, dtype=torch.uint8, pin_memory=True) for _ in range(2)]
         self._free = [torch.cuda.Event(), torch.cuda.Event()]
+        self._first = torch.cuda.Event(enable_timing=True)
+        self._first.record(self._stream)
 
     def empty(self, shape: tuple[int, ...], dtype) -> DeviceArray:
         dtype = np.dtype(dtype)
@@ -171,6 +233,39 @@ class TorchMemory(Memory):
                 graph.replay()
 
         return replay
+
+    def view(self, source: DeviceArray, first: int, shape: tuple[int, ...], dtype) -> DeviceArray:
+        kind = getattr(self._torch, np.dtype(dtype).name)
+        part = source.owner[first : first + int(np.prod(shape))].view(kind).reshape(shape)
+        return DeviceArray(self, part, self._cuda.as_cuda_array(part), tuple(shape), dtype)
+
+    def reshape(self, source: DeviceArray, shape: tuple[int, ...]) -> DeviceArray:
+        part = source.owner.reshape(shape)
+        return DeviceArray(self, part, self._cuda.as_cuda_array(part), shape, source.dtype)
+
+    def mirror(self, size: int) -> Mirror:
+        pinned = self._torch.zeros(size, dtype=self._torch.int32, pin_memory=True)
+        return _TorchMirror(self._torch, self._stream, pinned, self.zeros((size,), np.int32))
+
+    def mark(self) -> Callable[[], float]:
+        event = self._torch.cuda.Event(enable_timing=True)
+        event.record(self._stream)
+        return lambda: self._first.elapsed_time(event) / 1e3
+
+
+class _TorchMirror(Mirror):
+    def __init__(self, torch, stream, pinned, device: DeviceArray):
+        super().__init__(pinned.numpy(), device)
+        self._torch, self._stream, self._pinned = torch, stream, pinned
+
+    def send(self) -> None:
+        with self._torch.cuda.stream(self._stream):
+            self.device.owner.copy_(self._pinned, non_blocking=True)
+
+    def receive(self) -> None:
+        with self._torch.cuda.stream(self._stream):
+            self._pinned.copy_(self.device.owner, non_blocking=True)
+        self._stream.synchronize()
 
 
 def make_memory() -> Memory:

@@ -1,56 +1,217 @@
-"""Compile every kernel without a GPU: PTX by NVVM, SASS by ptxas and nvdisasm, and what they say about it."""
+"""Compile every kernel without a GPU and check what the compilers made of it.
+
+PTX by NVVM, SASS by ptxas and nvdisasm (wheels nvidia-cuda-nvcc and nvidia-cuda-nvdisasm). Checked: no local
+memory, no spills, 16-byte weight loads and dp4a where they belong, and no contracted multiply-add.
+
+`python -m kestrel_cuda.offline write docs/gpu.md` writes the table into the document, `check` compares.
+"""
 
 from __future__ import annotations
 
+import importlib.util
+import re
+import shutil
+import subprocess
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
-from numba import types
+from numba import cuda, types
 
-from kestrel_cuda import linear
+from kestrel_cuda import attention, delta, linear, rows
 
 ARCHITECTURES = ("80", "90", "120")
+ROW_COUNTS = (1, 4, 9)
+PAIRS = (4, 6, 8)
 REGISTERS_PER_SM = 65536
 THREADS_PER_SM = {"80": 2048, "90": 2048, "120": 1536}
 BLOCKS_PER_SM = {"80": 32, "90": 32, "120": 24}
 SHARED_PER_SM = {"80": 164 << 10, "90": 228 << 10, "120": 100 << 10}
-SHARED_PER_BLOCK = 1024
-"""What the system keeps of each block's shared memory (compute capability 8.0 and later)."""
+SYSTEM_SHARED = 1024
+"""Bytes of shared memory that the system takes in each block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A kernel with the launch of a typical call: threads in a block, bytes of dynamic shared memory."""
+    """A kernel, and the launch of a typical call: threads in a block, bytes of dynamic shared memory."""
 
     name: str
     function: object
-    signature: object
+    arguments: tuple
     threads: int
     shared: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the compilers say of one kernel on one architecture."""
+
+    registers: int
+    local_bytes: int
+    spill_bytes: int
+    shared_bytes: int
+    occupancy: float
+    dp4a: int
+    wide_loads: int
+    stream_loads: int
+    ptx_fma: int
+    unrounded: int
+    """Float additions after products without a rounding mode: they could be contracted."""
+    fused: int
+    """FFMA in the SASS beyond those of divisions and square roots."""
+
+
+# --- the kernels and their types --------------------------------------------------------------------------
 
 
 def _array(item, dimensions: int):
     return types.Array(item, dimensions, "C")
 
 
-U8, I8, U16, I32, F32 = types.uint8, types.int8, types.uint16, types.int32, types.float32
-N = types.int64
-"""A Python int of a launch."""
+def _floats(dimensions: int):
+    return _array(types.float32, dimensions)
 
 
-def f32(dimensions: int):
-    return _array(F32, dimensions)
+I8, U8, U16, I32 = (_array(t, 1) for t in (types.int8, types.uint8, types.uint16, types.int32))
+TABLE = _array(types.uint16, 2)
+N, F = types.int64, types.float32
+"""A Python int of a launch; a float32."""
+V1, V2, V3, V4 = (_floats(n) for n in (1, 2, 3, 4))
+OPERAND = (N, N, I8, V1, V1)
+WHERE = (I32, N, N)
 
 
-CURSOR = _array(I32, 1)
-OPERAND = (N, N, _array(I8, 1), f32(1), f32(1))
-"""kinds, segments, values, scales, floats."""
-
-
-def matrix_kernels(row_counts) -> list[Launch]:
-    q = (_array(U8, 1), _array(U16, 1), _array(I8, 1), f32(1), f32(2), N, N, N)
-    b = (_array(U8, 1), _array(U16, 1), f32(1), f32(1), f32(2), N, N, N)
+def launches() -> list[Launch]:
+    """Every kernel, with the threads and shared memory it has on the 27B shape."""
     return [
-        Launch(f"{format}_rows[{m}]", make(m), types.void(*(b if format == "bf16" else q)), 160, 4 * m * 160)
-        for format, make in linear.ROW_KERNELS.items()
-        for m in row_counts
+        *_matrix_launches(),
+        Launch("embed_rows", rows.embed_rows, (I32, N, TABLE, V2), 256),
+        Launch("take_row", rows.take_row, (V2, I32, N, V2), 256),
+        Launch("norm_rows", rows.norm_rows, (V2, V1, F, N, N, N, I8, V1, V1, V2), 256, 4 * 5121),
+        Launch("operand_rows", rows.operand_rows, (V2, *OPERAND), 256),
+        Launch("swiglu_rows", rows.swiglu_rows, (V2, *OPERAND), 256),
+        Launch(
+            "conv_inputs",
+            delta.conv_inputs,
+            (V2, V2, V2, V2, V1, V1, I32, N, N, N, F, V2, V2, V2),
+            256,
+        ),
+        Launch("delta_rows", delta.delta_rows, (V3, V2, V2, V2, V2, V3, V3, I32, N, V2), 128),
+        Launch("gated_norm", delta.gated_norm, (V2, V2, V1, F, *OPERAND, V2, V2, I32, V2, V3), 256, 4 * 6144),
+        Launch(
+            "attention_inputs",
+            attention.attention_inputs,
+            (V2, V1, V1, F, V2, V2, *WHERE, V3, V4, V3),
+            256,
+        ),
+        *(
+            Launch(f"scores_rows[{n}]", attention.make_scores(n), (V3, V4, F, *WHERE, N, V3, V2), 256)
+            for n in PAIRS
+        ),
+        *(
+            Launch(f"values_rows[{n}]", attention.make_values(n), (V3, V2, V3, *WHERE, N, N, V2, V3), 256)
+            for n in PAIRS
+        ),
+        Launch("combine_rows", attention.combine_rows, (V2, V3, V2, *WHERE, N, N, V2), 256),
     ]
+
+
+def _matrix_launches() -> list[Launch]:
+    pack = (TABLE, U8, U16, N, N)
+    packing = [Launch(kernel.py_func.__name__, kernel, pack, 256) for kernel in linear.PACK_KERNELS.values()]
+    products = [
+        Launch(
+            f"{format}_rows[{count}]",
+            make(count),
+            (U8, U16, V1 if format == "bf16" else I8, V1, V2, N, N, N),
+            160,
+            4 * 160 * count,
+        )
+        for format, make in linear.ROW_KERNELS.items()
+        for count in ROW_COUNTS
+    ]
+    return [*packing, *products]
+
+
+# --- compiling --------------------------------------------------------------------------------------------
+
+
+def tool(name: str) -> str:
+    """Path of ptxas or nvdisasm: of the installed wheels, else of the search path."""
+    found = importlib.util.find_spec("nvidia")
+    for folder in found.submodule_search_locations if found else ():
+        for path in sorted(Path(folder).glob(f"**/bin/{name}")):
+            return str(path)
+    path = shutil.which(name)
+    if path is None:
+        raise FileNotFoundError(f"{name} is missing: pip install 'kestrel-chat[test]'")
+    return path
+
+
+def compile_ptx(launch: Launch, architecture: str) -> str:
+    """PTX of a kernel. Numba asks the current device for its architecture: there is none here."""
+    capability = (int(architecture[:-1]), int(architecture[-1]))
+    device = SimpleNamespace(compute_capability=capability)
+    with mock.patch("numba.cuda.dispatcher.get_current_device", return_value=device):
+        ptx, _ = cuda.compile_ptx(launch.function.py_func, types.void(*launch.arguments), cc=capability)
+    return ptx
+
+
+def assemble(ptx: str, architecture: str) -> tuple[str, str]:
+    """-> SASS, and what ptxas says about registers and memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, binary = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        source.write_text(ptx)
+        command = [tool("ptxas"), "-v", f"-arch=sm_{architecture}", str(source), "-o", str(binary)]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+        command = [tool("nvdisasm"), "-c", str(binary)]
+        sass = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return sass, said
+
+
+DIVISION = re.compile(r"div\.rn\.f32\s+(%\w+), ")
+INVERSE = re.compile(r"(?:rcp|sqrt)\.rn\.f32\s+(%\w+), (%\w+);")
+
+
+def without_divisions(ptx: str) -> str:
+    """The same program with an addition for each division and square root, whose own SASS is made of FFMA."""
+    return INVERSE.sub(r"add.rn.f32 \1, \2, \2;", DIVISION.sub(r"add.rn.f32 \1, ", ptx))
+
+
+def _number(pattern: str, text: str) -> int:
+    found = re.search(pattern, text)
+    return int(found[1]) if found else 0
+
+
+def report(launch: Launch, architecture: str) -> Report:
+    """Compile a kernel for one architecture and read what came out."""
+    ptx = compile_ptx(launch, architecture)
+    sass, said = assemble(ptx, architecture)
+    bare, _ = assemble(without_divisions(ptx), architecture)
+    registers = _number(r"Used (\d+) registers", said)
+    shared = _number(r"(\d+) bytes smem", said)
+    return Report(
+        registers=registers,
+        local_bytes=_number(r"(\d+) bytes stack frame", said),
+        spill_bytes=_number(r"(\d+) bytes spill stores", said) + _number(r"(\d+) bytes spill loads", said),
+        shared_bytes=shared,
+        occupancy=occupancy(launch.threads, registers, shared + launch.shared, architecture),
+        dp4a=len(re.findall(r"\bIDP\.4A", sass)),
+        wide_loads=len(re.findall(r"\bLDG\.E\.128", sass)),
+        stream_loads=len(re.findall(r"\bLDG\.E\.NA\.128", sass)),
+        ptx_fma=len(re.findall(r"\bfma\.", ptx)),
+        unrounded=len(re.findall(r"\bmul\.f32\b", ptx)),
+        fused=len(re.findall(r"\bFFMA", bare)),
+    )
+
+
+def occupancy(threads: int, registers: int, shared: int, architecture: str) -> float:
+    """Resident warps of an SM, of those it can hold (CUDA C++ programming guide, compute capabilities)."""
+    warps = -(-threads // 32)
+    by_registers = REGISTERS_PER_SM // (-(-registers * 32 // 256) * 256 * warps)
+    by_shared = SHARED_PER_SM[architecture] // (shared + SYSTEM_SHARED)
+    by_threads = THREADS_PER_SM[architecture] // (warps * 32)
+    blocks = min(by_registers, by_shared, by_threads, BLOCKS_PER_SM[architecture])
+    return blocks * warps * 32 / THREADS_PER_SM[architecture]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kestrel_cuda import attention, delta, linear, rows
+from kestrel_cuda import attention, delta, linear, rows, sampling
 from kestrel_cuda.layout import BLOCKS, Layout, make_layout, padded_segments
 from kestrel_cuda.memory import DeviceArray, Memory
 from kestrel_cuda.target import SIMULATOR
@@ -18,6 +18,8 @@ MOST_PAIRS = 8
 """(row, head) pairs that an attention kernel keeps in registers."""
 UNITS = 2 if SIMULATOR else 64
 """Blocks that share the positions of one group of pairs."""
+CHUNKS = 2 if SIMULATOR else 128
+"""Parts of the vocabulary whose best entries are found at once."""
 PACK_BYTES = 64 << 20
 """Of a matrix as stored that are on the device at once while it is packed."""
 
@@ -68,6 +70,25 @@ class Scratch:
     maxima: DeviceArray  # [M*Hq, units]
     sums: DeviceArray  # [segments, M*Hq]
     partials: DeviceArray  # [segments, M*Hq, d]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The best entries of each chunk of a row's logits."""
+
+    found: DeviceArray  # [M, chunks, MOST_TOP_K] float32
+    places: DeviceArray  # int32
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What sampling reads on the device: the options, the round's tokens, and which ids were seen."""
+
+    cursor: DeviceArray
+    integers: DeviceArray  # [SETTINGS] int32
+    reals: DeviceArray  # [SETTINGS] float32
+    tokens: DeviceArray  # [≥9] int32: the certain token and the drafts
+    flags: DeviceArray  # [V] uint8
 
 
 class Operations:
@@ -233,3 +254,47 @@ class Operations:
         )
         arguments = (scratch.sums, scratch.partials, qkv, cursor, place, offset, heads, width, out)
         launch(attention.combine_rows, (heads, count), -(-width // 32) * 32, *arguments)
+
+    # --- sampling ------------------------------------------------------------------------------------------
+
+    def candidates(self, most_rows: int) -> Candidates:
+        shape = (most_rows, CHUNKS, sampling.MOST_TOP_K)
+        return Candidates(self.memory.empty(shape, np.float32), self.memory.empty(shape, np.int32))
+
+    def begin_round(self, settings: Settings, ids: DeviceArray, damaged: DeviceArray) -> None:
+        arguments = (settings.flags, ids, settings.integers, damaged)
+        self.memory.launch(sampling.begin_round, 1, 32, *arguments)
+
+    def choose(
+        self, logits, ids, count: int, first_step: int, is_draft: bool, settings, candidates, outcome
+    ) -> None:
+        """The token of each of `count` rows of logits, row m being step first_step + m of the round.
+
+        ids [n] int32: the token of each entry, or [1] when it is the entry's index. outcome: (chosen int32,
+        its logits float32, logits of the judged drafts float32, damaged int32), addressed by step.
+        """
+        *taken, damaged = outcome
+        size = logits.shape[1]
+        chunk = -(-size // CHUNKS)
+        options = (settings.cursor, settings.integers, settings.reals)
+        threads = 32 * self.warps
+        self.memory.launch(
+            sampling.find_candidates,
+            (-(-size // chunk), count),
+            threads,
+            *(logits, ids, settings.flags, settings.tokens, first_step, *options, chunk),
+            *(candidates.found, candidates.places, damaged),
+            shared=4 * chunk,
+        )
+        self.memory.launch(
+            sampling.choose_tokens,
+            count,
+            threads,
+            *(logits, ids, settings.tokens, first_step, int(is_draft), *options, -(-size // chunk)),
+            *(candidates.found, candidates.places, *taken),
+            shared=4 * CHUNKS * sampling.MOST_TOP_K,
+        )
+
+    def log_sum_exp(self, logits: DeviceArray, count: int, out: DeviceArray) -> None:
+        threads = 32 * self.warps if SIMULATOR else 1024
+        self.memory.launch(sampling.log_sum_exp, count, threads, logits, out, shared=4 * threads)

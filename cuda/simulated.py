@@ -32,8 +32,14 @@ def bits_from_float(x):
 
 
 def dot4(a, b, accumulator):
-    left, right = (np.int32(word).reshape(1).view(np.int8).astype(np.int32) for word in (a, b))
-    return np.int32(accumulator + int(np.dot(left, right)))
+    if not a or not b:  # padding is everywhere in small shapes
+        return accumulator
+    left, right = int(a), int(b)
+    total = int(accumulator)
+    for shift in (0, 8, 16, 24):
+        x, y = (left >> shift) & 255, (right >> shift) & 255
+        total += (x - 256 * (x > 127)) * (y - 256 * (y > 127))
+    return np.int32(total)
 
 
 def _items(array, offset: int, dtype) -> tuple:
@@ -81,3 +87,9 @@ def warp_sum(value):
 
 def warp_max(value):
     return np.float32(max(_exchange(value)))
+
+
+def warp_best(value, index):
+    """The largest value of the warp's (value, index) pairs, the lowest index among equals; for every lane."""
+    pairs = _exchange((value, index))
+    return max(pairs, key=lambda pair: (pair[0], -int(pair[1])))

@@ -23,6 +23,7 @@ if SIMULATOR:
         mul,
         sqrt,
         stream_words,
+        warp_best,
         warp_max,
         warp_sum,
     )
@@ -36,6 +37,7 @@ else:
         mul,
         sqrt,
         stream_words,
+        warp_best,
         warp_max,
         warp_sum,
     )
@@ -52,6 +54,7 @@ __all__ = [
     "mul",
     "sqrt",
     "stream_words",
+    "warp_best",
     "warp_max",
     "warp_sum",
 ]

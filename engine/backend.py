@@ -6,6 +6,7 @@ call has the bits of a one-row call, and every backend has the bits of `referenc
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -18,6 +19,20 @@ if TYPE_CHECKING:
     from kestrel_engine.model import Model
 
 
+@dataclass(frozen=True, slots=True)
+class WholeRound:
+    """What a backend that runs a round whole brings back; nothing is accepted or emitted yet."""
+
+    drafts: list[int]
+    chosen: list[int]
+    """The model's own token of each row, to the first that differs from its draft."""
+    logprobs: list[float]
+    """Natural logs of the model's probabilities of `chosen`."""
+    rejected_logprob: float | None
+    """Of the first wrong draft; None without one."""
+    draft_seconds: float
+
+
 class Backend(Protocol):
     name: str
     threads: int
@@ -27,7 +42,8 @@ class Backend(Protocol):
 
     def make_model(self, config: ModelConfig, weights: Weights, context: int) -> Model:
         """The model on this backend: a `Model`, which runs a pass operation by operation, or a subclass that
-        runs whole passes (`_trunk`, `_mtp_layer`, `_mtp_input`, `logits`) in its own way, with the same bits.
+        runs whole passes (`_trunk`, `_mtp_layer`, `_mtp_input`, `logits`), or rounds up to the choice of their
+        tokens (`whole_round`), in its own way, with the same bits.
 
         Such a pass reads the cursors of the `State` and moves none; what it prepares for a state it keeps in
         `State.prepared`, which no copy of the state shares. `replay_seconds` is the model's to add to."""

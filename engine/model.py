@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from kestrel_engine import numerics
-from kestrel_engine.backend import Backend
+from kestrel_engine.backend import Backend, WholeRound
 from kestrel_engine.config import ModelConfig
 from kestrel_engine.options import MAX_DRAFT
 from kestrel_engine.state import DeltaLayer, KVCache, State, new_state
@@ -41,6 +41,12 @@ class Model:
     def logits(self, hidden: np.ndarray) -> np.ndarray:
         """hidden [M, H] after the final norm -> [M, V]."""
         return self.backend.matmul(hidden, self.weights.output)
+
+    def whole_round(
+        self, state: State, next_token: int, draft_length: int, drafter, sampler
+    ) -> WholeRound | None:
+        """Draft, verify as `forward` does, and choose, as one piece of work; None: do it step by step."""
+        return None
 
     # --- trunk ---------------------------------------------------------------------------------------------
 
@@ -148,14 +154,22 @@ class Model:
 
         Returns the head's normed output for that newest pair [1, H]; afterwards mtp.length == state.length.
         """
+        out = self._mtp_layer(state, *self.pending_pairs(state, next_token))
+        self.pairs_taken(state)
+        return out
+
+    def pending_pairs(self, state: State, next_token: int) -> tuple[list[int], np.ndarray]:
+        """Tokens and hidden rows of the pairs from mtp.length on, the newest with `next_token`."""
         start = state.mtp.length
         if start == state.length:  # the newest pair was taken with another next token
             start = state.mtp.length = state.length - 1
         hidden = state.hidden_tail[len(state.hidden_tail) - (state.length - start) :]
-        out = self._mtp_layer(state, [*state.tokens[start + 1 :], next_token], hidden)
+        return [*state.tokens[start + 1 :], next_token], hidden
+
+    def pairs_taken(self, state: State) -> None:
+        """Note that the MTP head has taken all pending pairs."""
         state.mtp.length = state.length
         state.hidden_tail = state.hidden_tail[-1:]
-        return out
 
     def mtp_chain(self, state: State, token: int, hidden: np.ndarray, step: int) -> np.ndarray:
         """Draft step `step` >= 1: the head's own last output [1, H] and the draft it gave. -> [1, H].

@@ -26,7 +26,7 @@ class Sampler:
     def __init__(self, options: SamplingOptions, backend: Backend, prompt: Iterable[int] = ()):
         self.options, self.backend = options, backend
         self.emitted: set[int] = set()
-        self._prompt = set(prompt) if options.repetition_penalty != 1 else set()
+        self.prompt = set(prompt) if options.repetition_penalty != 1 else set()
 
     def emit(self, token: int) -> None:
         self.emitted.add(token)
@@ -76,7 +76,7 @@ class Sampler:
         logits = logits.copy()
         answer = self.emitted.union(drafts)
         if options.repetition_penalty != 1:
-            places = _places(self._prompt | answer, ids, len(logits))
+            places = _places(self.prompt | answer, ids, len(logits))
             penalty, seen = F(options.repetition_penalty), logits[places]
             logits[places] = np.where(seen > 0, seen / penalty, seen * penalty)
         if options.presence_penalty != 0:

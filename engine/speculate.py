@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kestrel_engine.backend import WholeRound
 from kestrel_engine.drafter import FirstHit
 from kestrel_engine.model import Model
-from kestrel_engine.rollback import Rollback
+from kestrel_engine.rollback import CursorRollback, Rollback
 from kestrel_engine.sampling import Sampler
 from kestrel_engine.state import State
 
@@ -67,6 +68,41 @@ def run_round(
 def _round(model, state, next_token, draft_length, drafter, rollback, sampler, stop) -> RoundResult:
     start = time.perf_counter()
     rollback.seconds = 0.0
+    whole = None
+    if isinstance(rollback, CursorRollback):
+        whole = model.whole_round(state, next_token, draft_length, drafter, sampler)
+    if whole is None:
+        whole = _step_by_step(model, state, next_token, draft_length, drafter, rollback, sampler)
+    drafts, right = whole.drafts, len(whole.chosen) - 1
+
+    tokens, stopped = [], False
+    for index, token in enumerate(whole.chosen):
+        draft_index = index if index < right else None
+        tokens.append(EmittedToken(token, draft_index, whole.logprobs[index]))
+        sampler.emit(token)
+        if stop(token):
+            stopped = True
+            break
+    rollback.settle(model, state, len(tokens) - 1)
+    whole_ms = 1e3 * (time.perf_counter() - start)
+    draft_ms, replay_ms = 1e3 * whole.draft_seconds, 1e3 * rollback.seconds
+    needed = len(tokens) > right  # the model's own token was emitted
+    return RoundResult(
+        tokens=tokens,
+        drafts=drafts,
+        accepted=min(len(tokens), right),
+        rejected=tuple(drafts[right:]) if needed else (),
+        rejected_logprob=whole.rejected_logprob if needed else None,
+        drafter=drafter.last if drafts else "none",
+        stopped=stopped,
+        draft_ms=draft_ms,
+        verify_ms=whole_ms - draft_ms - replay_ms,
+        replay_ms=replay_ms,
+    )
+
+
+def _step_by_step(model, state, next_token, draft_length, drafter, rollback, sampler) -> WholeRound:
+    start = time.perf_counter()
     drafts = drafter.draft(state, next_token, draft_length, sampler) if draft_length else []
     drafted = time.perf_counter()
 
@@ -78,29 +114,6 @@ def _round(model, state, next_token, draft_length, drafter, rollback, sampler, s
         chosen.append(sampler.sample(logits[len(chosen)], position + 1 + len(chosen), chosen))
     right = len(chosen) - 1
 
-    tokens, rejected_logprob, stopped = [], None, False
-    for index, token in enumerate(chosen):
-        draft_index = index if index < right else None
-        refused = drafts[index : index + 1] if index == right else []
-        logprob, *others = sampler.logprobs(logits[index], [token, *refused])
-        tokens.append(EmittedToken(token, draft_index, logprob))
-        rejected_logprob = others[0] if others else None
-        sampler.emit(token)
-        if stop(token):
-            stopped = True
-            break
-    rollback.settle(model, state, len(tokens) - 1)
-    finished = time.perf_counter()
-    replay_ms = 1e3 * rollback.seconds
-    return RoundResult(
-        tokens=tokens,
-        drafts=drafts,
-        accepted=min(len(tokens), right),
-        rejected=tuple(drafts[right:]) if len(tokens) > right else (),
-        rejected_logprob=rejected_logprob,
-        drafter=drafter.last if drafts else "none",
-        stopped=stopped,
-        draft_ms=1e3 * (drafted - start),
-        verify_ms=1e3 * (finished - drafted) - replay_ms,
-        replay_ms=replay_ms,
-    )
+    logprobs = [sampler.logprobs(logits[m], [chosen[m]])[0] for m in range(right)]
+    own, *refused = sampler.logprobs(logits[right], [chosen[right], *drafts[right : right + 1]])
+    return WholeRound(drafts, chosen, [*logprobs, own], refused[0] if refused else None, drafted - start)

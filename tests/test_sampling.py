@@ -139,7 +139,7 @@ def as_draft(made, logits, position):
 
 def as_token_behind_a_draft(made, logits, position):
     """The same prefix, but its newest token is a draft of this round."""
-    behind = Sampler(made.options, made.backend, made._prompt)
+    behind = Sampler(made.options, made.backend, made.prompt)
     behind.emitted = made.emitted - {1}
     return behind.sample(logits, position, [1])
 

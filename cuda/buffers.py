@@ -1,0 +1,147 @@
+"""The static buffers of a model: nothing is allocated while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kestrel_cuda import cursor, sampling
+from kestrel_cuda.memory import DeviceArray, Memory, Mirror
+from kestrel_cuda.operations import Candidates, Operand, Operations, Scratch
+from kestrel_engine.config import ModelConfig
+from kestrel_engine.options import MAX_DRAFT
+
+ROWS = MAX_DRAFT + 1
+"""Most rows of a pass."""
+PLACES = 16
+"""Room for one number per row, of each kind."""
+MARKS = 64
+"""Most newly emitted tokens that one round is told of."""
+F = np.float32
+
+
+class Post:
+    """What goes to the device before a pass and comes back after it: one copy each way.
+
+    Fields of `inputs` and `results` are int32 or float32 views of one array, on the host (`here`) and on the
+    device (`there`).
+    """
+
+    def __init__(self, memory: Memory, fields: dict[str, tuple[tuple[int, ...], type]]):
+        sizes = {name: int(np.prod(shape)) for name, (shape, _) in fields.items()}
+        self._mirror: Mirror = memory.mirror(sum(sizes.values()))
+        self.here: dict[str, np.ndarray] = {}
+        self.there: dict[str, DeviceArray] = {}
+        first = 0
+        for name, (shape, dtype) in fields.items():
+            part = self._mirror.host[first : first + sizes[name]]
+            self.here[name] = part.view(dtype).reshape(shape)
+            self.there[name] = memory.view(self._mirror.device, first, shape, dtype)
+            first += sizes[name]
+
+    def send(self) -> None:
+        self._mirror.send()
+
+    def receive(self) -> None:
+        self._mirror.receive()
+
+
+def make_inputs(memory: Memory, hidden_size: int) -> Post:
+    return Post(
+        memory,
+        {
+            "cursor": ((cursor.SIZE,), np.int32),
+            "integers": ((sampling.SETTINGS,), np.int32),
+            "reals": ((sampling.SETTINGS,), F),
+            "tokens": ((PLACES,), np.int32),
+            "pair_tokens": ((PLACES,), np.int32),
+            "marks": ((MARKS,), np.int32),
+            "hidden": ((ROWS, hidden_size), F),
+        },
+    )
+
+
+def make_results(memory: Memory, hidden_size: int) -> Post:
+    return Post(
+        memory,
+        {
+            "damaged": ((2 * PLACES,), np.int32),  # of the drafts, then of the rows
+            "drafts": ((PLACES,), np.int32),
+            "draft_logits": ((PLACES,), F),
+            "chosen": ((PLACES,), np.int32),
+            "chosen_logits": ((PLACES,), F),
+            "log_sums": ((PLACES,), F),
+            "hidden": ((ROWS, hidden_size), F),
+        },
+    )
+
+
+@dataclass(slots=True)
+class Buffers:
+    """Float32 rows [ROWS, …] of a pass, the operands of its products, and what attention needs."""
+
+    x: DeviceArray
+    normed: Operand
+    qkv_z: DeviceArray
+    beta_a: DeviceArray
+    mixed: DeviceArray
+    decay: DeviceArray
+    beta: DeviceArray
+    delta_out: DeviceArray
+    gated: Operand
+    qkv: DeviceArray
+    query: DeviceArray
+    attended: DeviceArray
+    attention_out: Operand
+    gate_up: DeviceArray
+    activated: Operand
+    final: Operand
+    logits: DeviceArray
+    pair: Operand
+    pair_x: DeviceArray
+    last_x: DeviceArray
+    last_qkv: DeviceArray
+    last_query: DeviceArray
+    draft_hidden: DeviceArray
+    scratch: Scratch
+    candidates: Candidates
+
+
+def make_buffers(operations: Operations, config: ModelConfig, format: str, positions: int) -> Buffers:
+    def rows(width: int, count: int = ROWS) -> DeviceArray:
+        return operations.memory.empty((count, width), F)
+
+    def operand(width: int, *formats: str) -> Operand:
+        return operations.operand(ROWS, width, set(formats) or {format})
+
+    heads, width, hidden = config.num_attention_heads, config.head_dim, config.hidden_size
+    value_heads, intermediate = config.linear_num_value_heads, config.intermediate_size
+    qkv = 2 * heads * width + 2 * config.num_key_value_heads * width
+    return Buffers(
+        x=rows(hidden),
+        normed=operand(hidden, format, "bf16"),
+        qkv_z=rows(config.conv_dim + config.value_dim),
+        beta_a=rows(2 * value_heads),
+        mixed=rows(config.conv_dim),
+        decay=rows(value_heads),
+        beta=rows(value_heads),
+        delta_out=rows(config.value_dim),
+        gated=operand(config.value_dim),
+        qkv=rows(qkv),
+        query=operations.memory.empty((ROWS, heads, width), F),
+        attended=rows(heads * width),
+        attention_out=operand(heads * width),
+        gate_up=rows(2 * intermediate),
+        activated=operand(intermediate),
+        final=operand(hidden),
+        logits=rows(config.vocab_size),
+        pair=operand(2 * hidden),
+        pair_x=rows(hidden),
+        last_x=rows(hidden, 1),
+        last_qkv=rows(qkv, 1),
+        last_query=operations.memory.empty((1, heads, width), F),
+        draft_hidden=rows(hidden, 1),
+        scratch=operations.scratch(ROWS, heads, width, positions),
+        candidates=operations.candidates(ROWS),
+    )

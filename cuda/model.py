@@ -1,0 +1,163 @@
+"""The model on the GPU: whole passes as captured graphs behind the engine's `Model`.
+
+The engine keeps every cursor and every rule. A pass gets the cursors in one small copy to the device, and gives
+its rows back in one small copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from kestrel_cuda.buffers import ROWS, make_buffers, make_inputs, make_results
+from kestrel_cuda.cursor import COMMIT, LOG_LENGTH, MTP_POSITION, NEWEST_POSITION, NEWEST_ROW, POSITION
+from kestrel_cuda.memory import Memory
+from kestrel_cuda.operations import Operations
+from kestrel_cuda.passes import Passes, on_device
+from kestrel_cuda.round import Rounds
+from kestrel_engine.backend import Backend, WholeRound
+from kestrel_engine.config import ModelConfig
+from kestrel_engine.model import Model
+from kestrel_engine.options import MAX_DRAFT
+from kestrel_engine.state import DeltaLayer, KVCache, State, new_state
+from kestrel_engine.weights import Weights
+
+
+class CudaModel(Model):
+    """A `Model` whose states live on the device."""
+
+    def __init__(
+        self, config: ModelConfig, weights: Weights, backend: Backend, context: int, operations: Operations
+    ):
+        super().__init__(config, weights, backend, context)
+        self.operations, self.memory = operations, operations.memory
+        there = on_device(self.memory, weights)
+        tables = tuple(self.memory.upload(table) for table in self.tables)
+        positions = context + 2 * MAX_DRAFT + 2
+        self.buffers = make_buffers(operations, config, weights.format, positions)
+        self.inputs = make_inputs(self.memory, config.hidden_size)
+        self.results = make_results(self.memory, config.hidden_size)
+        self.passes = Passes(operations, config, there, tables, self.buffers, self.inputs, self.results)
+        self.rounds = Rounds(self)
+        self._hidden: np.ndarray | None = None
+
+    def new_state(self) -> State:
+        state = new_state(self.config, self.context)
+        state.layers = [_layer_on_device(self.memory, layer) for layer in state.layers]
+        if state.mtp is not None:
+            state.mtp = _layer_on_device(self.memory, state.mtp)
+        return state
+
+    # --- graphs --------------------------------------------------------------------------------------------
+
+    def replay(self, state: State, key: tuple, work: Callable[[], None]) -> None:
+        """Run `work`, which launches on the arrays of `state`: as it is the first time, which also compiles
+        and loads its kernels, and as a captured graph from then on."""
+        known = state.prepared.get(key)
+        if known is None:
+            work()
+            state.prepared[key] = work
+            return
+        if known is work or not hasattr(known, "is_graph"):
+            known = state.prepared[key] = _Graph(self.memory.capture(work))
+        known()
+
+    # --- passes --------------------------------------------------------------------------------------------
+
+    def whole_round(self, state, next_token: int, draft_length: int, drafter, sampler) -> WholeRound | None:
+        return self.rounds.run(state, next_token, draft_length, drafter, sampler)
+
+    def take_hidden(self, hidden: np.ndarray) -> None:
+        """The next `forward` is of a pass that has already run, with these rows."""
+        self._hidden = hidden
+
+    def _trunk(self, state: State, tokens: list[int], commit: int, slots) -> np.ndarray:
+        """In groups of rows; speculative rows are all in the last. With `slots`, row by row."""
+        if self._hidden is not None:
+            hidden, self._hidden = self._hidden, None
+            return hidden
+        out = np.empty((len(tokens), self.config.hidden_size), np.float32)
+        first = 0
+        for count in _groups(len(tokens), commit, 1 if slots is not None else ROWS):
+            self._send_rows(state, tokens[first : first + count], first, min(count, commit - first))
+            self.replay(state, ("trunk", count), partial(self.passes.trunk, state, count))
+            self.results.receive()
+            out[first : first + count] = self.results.here["hidden"][:count]
+            if slots is not None:
+                for slot, layer in zip(slots, state.delta_layers, strict=True):
+                    slot[first] = layer.state.host()
+            first += count
+        return out
+
+    def _send_rows(self, state: State, tokens: list[int], first: int, commit: int) -> None:
+        cursor = self.inputs.here["cursor"]
+        delta = state.delta_layers
+        cursor[POSITION] = state.length + first
+        cursor[LOG_LENGTH] = delta[0].log_length if delta and first == 0 else 0
+        cursor[COMMIT] = commit
+        self.inputs.here["tokens"][: len(tokens)] = tokens
+        self.inputs.send()
+
+    def logits(self, hidden: np.ndarray) -> np.ndarray:
+        return self.backend.matmul(hidden, self.weights.output)
+
+    def _mtp_input(self, state: State, tokens: list[int], hidden: np.ndarray) -> None:
+        for first in range(0, len(tokens), ROWS):
+            part = tokens[first : first + ROWS]
+            self.set_pairs(state, part, hidden[first : first + ROWS], first)
+            self.inputs.send()
+            self.replay(state, ("mtp input", len(part)), partial(self.passes.mtp_input, state, len(part)))
+            self.results.receive()  # the next part goes through the same buffer
+
+    def _mtp_layer(self, state: State, tokens: list[int], hidden: np.ndarray) -> np.ndarray:
+        first = max(0, len(tokens) - ROWS)
+        self._mtp_input(state, tokens[:first], hidden[:first])
+        tokens, hidden = tokens[first:], hidden[first:]
+        self.set_pairs(state, tokens, hidden, first)
+        self.inputs.send()
+        key = ("mtp newest", len(tokens))
+        self.replay(state, key, partial(self.passes.mtp_newest, state, len(tokens)))
+        return self.buffers.draft_hidden.host()
+
+    def set_pairs(self, state: State, tokens: list[int], hidden: np.ndarray, first: int = 0) -> None:
+        """Pairs for the MTP head at mtp.length + first…"""
+        cursor = self.inputs.here["cursor"]
+        cursor[MTP_POSITION] = state.mtp.length + first
+        cursor[NEWEST_ROW] = len(tokens) - 1
+        cursor[NEWEST_POSITION] = state.mtp.length + first + len(tokens) - 1
+        self.inputs.here["pair_tokens"][: len(tokens)] = tokens
+        self.inputs.here["hidden"][: len(tokens)] = hidden
+
+
+class _Graph:
+    is_graph = True
+
+    def __init__(self, replay: Callable[[], None]):
+        self._replay = replay
+
+    def __call__(self) -> None:
+        self._replay()
+
+
+def _groups(rows: int, commit: int, most: int) -> list[int]:
+    """Row counts of consecutive passes: the last takes the last committed row and all speculative ones."""
+    last = min(rows - commit + 1, rows)
+    before = rows - last
+    if last < most and before:  # fill up
+        fill = min(before, most - last)
+        last, before = last + fill, before - fill
+    counts = [most] * (before // most)
+    if before % most:
+        counts.append(before % most)
+    return [*counts, last]
+
+
+def _layer_on_device(memory: Memory, layer: DeltaLayer | KVCache) -> DeltaLayer | KVCache:
+    """An empty layer on the device in place of an empty one on the host."""
+    if isinstance(layer, KVCache):
+        # Rows beyond the cursor are never read: nothing to copy.
+        return KVCache(*(memory.empty(array.shape, array.dtype) for array in (layer.keys, layer.values)))
+    arrays = (layer.state, layer.ring, layer.log_decay, layer.log_key, layer.log_correction)
+    return DeltaLayer(*(memory.zeros(array.shape, array.dtype) for array in arrays))

@@ -1,0 +1,208 @@
+"""A round on the device in two graphs, with one copy to the device before and one copy back after.
+
+The first drafts (the MTP head's first call and its chain, each choosing its token on the device), the second
+verifies and chooses. Nothing waits between them. What is accepted, emitted and committed is decided by the
+engine from what comes back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kestrel_cuda import sampling
+from kestrel_cuda.buffers import MARKS, PLACES, ROWS
+from kestrel_cuda.cursor import COMMIT, LOG_LENGTH, POSITION
+from kestrel_cuda.memory import DeviceArray
+from kestrel_cuda.operations import Candidates, Settings
+from kestrel_cuda.settings import sampling_mode, setting_arrays
+from kestrel_engine.backend import WholeRound
+from kestrel_engine.state import State
+
+if TYPE_CHECKING:
+    from kestrel_cuda.model import CudaModel
+    from kestrel_engine.drafter import DraftHead, FirstHit
+    from kestrel_engine.sampling import Sampler
+
+DAMAGED = np.full(1, np.nan, np.float32)
+"""Logits that a sampler refuses."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """A draft head on the device."""
+
+    head: DraftHead
+    ids: DeviceArray
+    logits: DeviceArray
+    candidates: Candidates
+
+
+class Rounds:
+    """Runs rounds of one model. It knows which tokens of the present sampler the device has been told of."""
+
+    def __init__(self, model: CudaModel):
+        self.model, self.operations, self.memory = model, model.operations, model.memory
+        inputs, results = model.inputs.there, model.results.there
+        self.flags = self.memory.zeros((model.config.vocab_size,), np.uint8)
+        self.settings = Settings(
+            inputs["cursor"], inputs["integers"], inputs["reals"], inputs["tokens"], self.flags
+        )
+        damaged = results["damaged"]
+        draft_damaged = self.memory.view(damaged, 0, (PLACES,), np.int32)
+        row_damaged = self.memory.view(damaged, PLACES, (PLACES,), np.int32)
+        unused = self.memory.zeros((PLACES,), np.float32)
+        self.draft_outcome = (results["drafts"], unused, unused, draft_damaged)
+        self.outcome = (results["chosen"], results["chosen_logits"], results["draft_logits"], row_damaged)
+        self.every_id = self.memory.zeros((1,), np.int32)
+        self._heads: dict[int, _Head] = {}
+        self._sampler: Sampler | None = None
+        self._told: set[int] = set()
+
+    def run(
+        self, state: State, next_token: int, count: int, drafter: FirstHit, sampler: Sampler
+    ) -> WholeRound | None:
+        """A round with up to `count` drafts; None when the device cannot choose with these options.
+
+        `state` ends as `Model.forward` leaves it.
+        """
+        if sampling_mode(sampler.options) is None:
+            return None
+        head, drafts = self._proposal(state, next_token, count, drafter, sampler)
+        self._set_inputs(state, next_token, drafts, sampler)
+        if head is not None:
+            pairs = self._set_pairs(state, next_token, count)
+        self.model.inputs.send()
+        begin = self.memory.mark()
+        if head is not None:
+            # The head is part of the key's value: its address may be used again.
+            key = ("draft", count, pairs, id(head))
+            self.model.replay(state, key, lambda: self._draft(state, head, count, pairs))
+            self.model.pairs_taken(state)
+        drafted = self.memory.mark()
+        rows = 1 + (len(drafts) if head is None else count)
+        key = ("verify", rows, head is None)
+        self.model.replay(state, key, lambda: self._verify(state, rows, head is None))
+        self.model.results.receive()
+        if head is not None:
+            drafts = self._drafts(count, sampler)
+        return self._outcome(state, [next_token, *drafts], sampler, drafted() - begin())
+
+    # --- before --------------------------------------------------------------------------------------------
+
+    def _proposal(
+        self, state: State, next_token: int, count: int, drafter: FirstHit, sampler: Sampler
+    ) -> tuple[_Head | None, list[int]]:
+        """Who drafts: the MTP head on the device, or another with its drafts; `drafter` notes it."""
+        drafter.last = "none"
+        for each in drafter.drafters if count else ():
+            head = getattr(each, "head", None)
+            if head is not None and state.length > 0:
+                drafter.last = each.name
+                return self._on_device(head), []
+            drafts = each.draft(state, next_token, count, sampler)
+            if drafts:
+                drafter.last = each.name
+                return None, drafts
+        return None, []
+
+    def _on_device(self, head: DraftHead) -> _Head:
+        known = self._heads.get(id(head))
+        if known is None:
+            ids = self.every_id if head.ids is None else self.memory.upload(head.ids.astype(np.int32))
+            logits = self.memory.empty((1, head.matrix.rows), np.float32)
+            known = self._heads[id(head)] = _Head(head, ids, logits, self.operations.candidates(1))
+        return known
+
+    def _set_inputs(self, state: State, next_token: int, drafts: list[int], sampler: Sampler) -> None:
+        here, delta = self.model.inputs.here, state.delta_layers
+        here["cursor"][POSITION] = state.length
+        here["cursor"][LOG_LENGTH] = delta[0].log_length if delta else 0
+        here["cursor"][COMMIT] = 1
+        here["tokens"][: 1 + len(drafts)] = [next_token, *drafts]
+        here["integers"][:], here["reals"][:] = setting_arrays(sampler.options)
+        news = self._news(sampler)
+        here["integers"][sampling.MARK_COUNT] = len(news)
+        here["marks"][: len(news)] = news
+
+    def _news(self, sampler: Sampler) -> list[int]:
+        """Emitted tokens that the device has not been told of; a new sampler's are all sent at once."""
+        options = sampler.options
+        if options.presence_penalty == 0 and options.repetition_penalty == 1:
+            return []
+        news = sampler.emitted - self._told if sampler is self._sampler else None
+        if news is None or len(news) > MARKS:
+            flags = np.zeros(len(self.flags), np.uint8)
+            flags[[token for token in sampler.prompt if token < len(flags)]] |= sampling.IN_PROMPT
+            flags[list(sampler.emitted)] |= sampling.IN_ANSWER
+            self.memory.copy(self.flags, flags)
+            news = set()
+        self._sampler, self._told = sampler, set(sampler.emitted)
+        return list(news)
+
+    def _set_pairs(self, state: State, next_token: int, count: int) -> int:
+        """The pairs that the head has not taken. -> rows of its first call: padded, so that few graphs do."""
+        model = self.model
+        tokens, hidden = model.pending_pairs(state, next_token)
+        surplus = max(0, len(tokens) - ROWS)
+        if surplus:
+            saved = {name: array.copy() for name, array in model.inputs.here.items()}
+            model._mtp_input(state, tokens[:surplus], hidden[:surplus])
+            for name, array in saved.items():
+                model.inputs.here[name][...] = array
+        model.set_pairs(state, tokens[surplus:], hidden[surplus:], surplus)
+        return count + 1 if len(tokens) <= count + 1 else ROWS
+
+    # --- on the device -------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        damaged = self.model.results.there["damaged"]
+        self.operations.begin_round(self.settings, self.model.inputs.there["marks"], damaged)
+
+    def _draft(self, state: State, head: _Head, count: int, pairs: int) -> None:
+        passes, buffers = self.model.passes, self.model.buffers
+        self._begin()
+        for step in range(count):
+            if step == 0:
+                passes.mtp_newest(state, pairs)
+            else:
+                passes.mtp_chain(state, step)
+            self.operations.matmul(buffers.final, 1, head.head.matrix, head.logits)
+            self._choose(head.logits, head.ids, 1, step, True, head.candidates, self.draft_outcome)
+
+    def _verify(self, state: State, rows: int, begin: bool) -> None:
+        passes, buffers = self.model.passes, self.model.buffers
+        if begin:
+            self._begin()
+        passes.trunk(state, rows)
+        passes.logits(rows)
+        self._choose(buffers.logits, self.every_id, rows, 0, False, buffers.candidates, self.outcome)
+        self.operations.log_sum_exp(buffers.logits, rows, self.model.results.there["log_sums"])
+
+    def _choose(self, logits, ids, rows: int, step: int, is_draft: bool, candidates, outcome) -> None:
+        self.operations.choose(logits, ids, rows, step, is_draft, self.settings, candidates, outcome)
+
+    # --- after ---------------------------------------------------------------------------------------------
+
+    def _drafts(self, count: int, sampler: Sampler) -> list[int]:
+        here = self.model.results.here
+        if here["damaged"][:count].any():
+            sampler.sample_draft(DAMAGED, None, 0, ())  # raises
+        return here["drafts"][:count].tolist()
+
+    def _outcome(self, state: State, tokens: list[int], sampler: Sampler, draft_seconds: float) -> WholeRound:
+        here: dict[str, Any] = {name: array.copy() for name, array in self.model.results.here.items()}
+        drafts, chosen = tokens[1:], here["chosen"].tolist()
+        right = 0
+        while right < len(drafts) and chosen[right] == drafts[right]:
+            right += 1
+        if here["damaged"][PLACES : PLACES + right + 1].any():
+            sampler.sample(DAMAGED, 0)  # raises
+        self.model.take_hidden(here["hidden"][: len(tokens)])
+        self.model.forward(state, tokens, commit=1)
+        sums = here["log_sums"]
+        logprobs = [float(here["chosen_logits"][m] - sums[m]) for m in range(right + 1)]
+        refused = float(here["draft_logits"][right] - sums[right]) if right < len(drafts) else None
+        return WholeRound(drafts, chosen[: right + 1], logprobs, refused, draft_seconds)

@@ -40,10 +40,10 @@ STABLE_MIX = {
     "definitions": 0.005,
 }
 FINAL_MIX = {
-    "generated": 0.76,
-    "dialogue": 0.10,
-    "story_requests": 0.05,
-    "stories": 0.05,
+    "generated": 0.66,
+    "dialogue": 0.14,
+    "story_requests": 0.08,
+    "stories": 0.08,
     "assistant": 0.03,
     "fairytale": 0.005,
     "definitions": 0.005,

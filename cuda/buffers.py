@@ -134,7 +134,7 @@ def make_buffers(operations: Operations, config: ModelConfig, format: str, posit
         attention_out=operand(heads * width),
         gate_up=rows(2 * intermediate),
         activated=operand(intermediate),
-        final=operand(hidden),
+        final=operand(hidden, format, "q4"),  # draft heads have fewer bits than the model
         logits=rows(config.vocab_size),
         pair=operand(2 * hidden),
         pair_x=rows(hidden),

@@ -103,21 +103,28 @@ class Operations:
 
     def pack(self, matrix: np.ndarray, format: str) -> CudaMatrix:
         """bfloat16 bits [N, K] (uint16), K a multiple of 32, from host memory -> packed on the device."""
-        count, width = matrix.shape
+        out = self.empty_matrix(*matrix.shape, format)
+        slab = max(1, PACK_BYTES // (2 * out.width))
+        for first in range(0, out.rows, slab):
+            self.pack_rows(matrix[first : first + slab], out, first)
+        return out
+
+    def empty_matrix(self, count: int, width: int, format: str) -> CudaMatrix:
+        """A matrix of zeros."""
         layout = make_layout(count, width, self.least_threads)
         weights = self.memory.zeros((layout.weight_bytes(format),), np.uint8)
         scales = self._nothing[np.uint16]
         if format != "bf16":
             scales = self.memory.zeros((layout.items * BLOCKS,), np.uint16)
-        slab = max(1, PACK_BYTES // (2 * width))
-        for first in range(0, count, slab):
-            part = self.memory.upload(np.ascontiguousarray(matrix[first : first + slab]))
-            blocks = len(part) * width // BLOCK
-            threads = 32 * self.warps
-            kernel = linear.PACK_KERNELS[format]
-            grid = -(-blocks // threads)
-            self.memory.launch(kernel, grid, threads, part, weights, scales, first, layout.segments)
         return CudaMatrix(format, layout, weights, scales)
+
+    def pack_rows(self, part: np.ndarray, matrix: CudaMatrix, first: int) -> None:
+        """Rows first… of a matrix that is still zero there, from bfloat16 bits [n, K]."""
+        blocks = len(part) * matrix.width // BLOCK
+        threads = 32 * self.warps
+        there = self.memory.upload(np.ascontiguousarray(part))
+        arguments = (there, matrix.weights, matrix.scales, first, matrix.layout.segments)
+        self.memory.launch(linear.PACK_KERNELS[matrix.format], -(-blocks // threads), threads, *arguments)
 
     def operand(self, most_rows: int, width: int, formats: set[str]) -> Operand:
         """Room for an operand of matrices in these formats."""

@@ -7,7 +7,6 @@ engine from what comes back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +14,9 @@ import numpy as np
 from kestrel_cuda import sampling
 from kestrel_cuda.buffers import MARKS, PLACES, ROWS
 from kestrel_cuda.cursor import COMMIT, LOG_LENGTH, POSITION
-from kestrel_cuda.memory import DeviceArray
-from kestrel_cuda.operations import Candidates, Settings
+from kestrel_cuda.operations import Operand, Operations, Settings
 from kestrel_cuda.settings import sampling_mode, setting_arrays
+from kestrel_cuda.target import SIMULATOR
 from kestrel_engine.backend import WholeRound
 from kestrel_engine.state import State
 
@@ -26,18 +25,58 @@ if TYPE_CHECKING:
     from kestrel_engine.drafter import DraftHead, FirstHit
     from kestrel_engine.sampling import Sampler
 
+ADDED_ROWS = 64 if SIMULATOR else 2048
+"""Room for tokens that a chat adds to its draft head."""
 DAMAGED = np.full(1, np.nan, np.float32)
 """Logits that a sampler refuses."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Head:
-    """A draft head on the device."""
+    """A draft head on the device: its own matrix, and room for the tokens that the chat adds to it.
 
-    head: DraftHead
-    ids: DeviceArray
-    logits: DeviceArray
-    candidates: Candidates
+    Everything stays where it is until the room is full, so that captured graphs stay valid; `generation` counts
+    how often it was.
+    """
+
+    def __init__(self, head: DraftHead, operations: Operations):
+        self.head, self.operations, self.generation = head, operations, 0
+        self.candidates = operations.candidates(1)
+        self._count = 0
+        self._make_room(ADDED_ROWS if head.ids is not None else 0)
+
+    def _make_room(self, room: int) -> None:
+        memory, matrix = self.operations.memory, self.head.matrix
+        self.added = self.operations.empty_matrix(room, matrix.width, self.head.format) if room else None
+        self._logits = memory.zeros((matrix.rows + room,), np.float32)
+        self.logits = memory.reshape(self._logits, (1, matrix.rows + room))
+        self.first_logits = memory.view(self._logits, 0, (1, matrix.rows), np.float32)
+        self.added_logits = memory.view(self._logits, matrix.rows, (1, room), np.float32) if room else None
+        self._ids = np.full(matrix.rows + room if room else 1, -1, np.int32)
+        if room:
+            first = np.setdiff1d(self.head.ids, self.head.added)
+            self._ids[: matrix.rows] = first
+        self.ids = memory.upload(self._ids)
+        self._count = 0
+
+    def update(self) -> None:
+        """Take the tokens that were added to the head since the last call."""
+        new = self.head.added[self._count :]
+        if not new:
+            return
+        if self._count + len(new) > self.added.rows:
+            self.generation += 1
+            self._make_room(2 * (self._count + len(new)))
+            new = self.head.added
+        rows = self.head.matrix.rows
+        self.operations.pack_rows(self.head.rows_of(new), self.added, self._count)
+        self._ids[rows + self._count : rows + self._count + len(new)] = new
+        self._count += len(new)
+        self.operations.memory.copy(self.ids, self._ids)
+
+    def multiply(self, x: Operand) -> None:
+        self.operations.matmul(x, 1, self.head.matrix, self.first_logits)
+        if self.added is not None:
+            self.operations.matmul(x, 1, self.added, self.added_logits)
 
 
 class Rounds:
@@ -77,8 +116,7 @@ class Rounds:
         self.model.inputs.send()
         begin = self.memory.mark()
         if head is not None:
-            # The head is part of the key's value: its address may be used again.
-            key = ("draft", count, pairs, id(head))
+            key = ("draft", count, pairs, id(head), head.generation)
             self.model.replay(state, key, lambda: self._draft(state, head, count, pairs))
             self.model.pairs_taken(state)
         drafted = self.memory.mark()
@@ -101,6 +139,7 @@ class Rounds:
             head = getattr(each, "head", None)
             if head is not None and state.length > 0:
                 drafter.last = each.name
+                each.grow_head(state, next_token)
                 return self._on_device(head), []
             drafts = each.draft(state, next_token, count, sampler)
             if drafts:
@@ -109,11 +148,10 @@ class Rounds:
         return None, []
 
     def _on_device(self, head: DraftHead) -> _Head:
-        known = self._heads.get(id(head))
+        known = self._heads.get(id(head))  # which holds on to it, so that no other gets its id
         if known is None:
-            ids = self.every_id if head.ids is None else self.memory.upload(head.ids.astype(np.int32))
-            logits = self.memory.empty((1, head.matrix.rows), np.float32)
-            known = self._heads[id(head)] = _Head(head, ids, logits, self.operations.candidates(1))
+            known = self._heads[id(head)] = _Head(head, self.operations)
+        known.update()
         return known
 
     def _set_inputs(self, state: State, next_token: int, drafts: list[int], sampler: Sampler) -> None:
@@ -169,7 +207,7 @@ class Rounds:
                 passes.mtp_newest(state, pairs)
             else:
                 passes.mtp_chain(state, step)
-            self.operations.matmul(buffers.final, 1, head.head.matrix, head.logits)
+            head.multiply(buffers.final)
             self._choose(head.logits, head.ids, 1, step, True, head.candidates, self.draft_outcome)
 
     def _verify(self, state: State, rows: int, begin: bool) -> None:

@@ -98,7 +98,8 @@ def find_candidates(
 ):
     """The best entries of each chunk of a row's logits: settings[TOP_K] of them when FILTERED, else one.
 
-    logits [≥M, n] float32; ids [n] int32, or [1] when an entry's id is its index; found [M, chunks, MOST_TOP_K]
+    logits [≥M, n] float32; ids [n] int32, negative for no token,
+    or [1] when an entry's id is its index; found [M, chunks, MOST_TOP_K]
     float32 and places int32 take values and indexes; damaged[step] int32 is set where a logit is NaN
     or infinite. Row m is step first_step + m of the round. Launch: [(chunks, M), warps] with 4 * chunk bytes of
     shared memory.
@@ -115,9 +116,12 @@ def find_candidates(
     warp_places = cuda.shared.array(32, int32)
     for i in range(thread, count, threads):
         logit = logits[m, first + i]
+        token = ids[first + i] if ids.shape[0] > 1 else np.int32(first + i)
+        if token < 0:
+            values[i] = LOWEST
+            continue
         if not abs(logit) <= HIGHEST:
             damaged[step] = 1
-        token = ids[first + i] if ids.shape[0] > 1 else np.int32(first + i)
         logit = _penalised(logit, token, flags, tokens, step, reals)
         if mode != GREEDY:
             logit = logit / reals[TEMPERATURE]

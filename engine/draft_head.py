@@ -36,10 +36,11 @@ class DraftHead:
     def __init__(self, backend: Any, matrix: Any, ids: np.ndarray | None, bits: np.ndarray, format: str):
         """matrix: rows `ids` (None: all) of `bits` [V, H] (bfloat16 bits), packed; added rows take `format`."""
         self.matrix, self.ids = matrix, ids
-        self._backend, self._bits, self._format = backend, bits, format
+        self._backend, self._bits, self.format = backend, bits, format
         self._first_ids = ids
         self._known: set[int] = set() if ids is None else set(ids.tolist())
         self._added: list[int] = []
+        self._packed = 0
         self._blocks: list[Any] = []
         self._order = np.empty(0, np.int64)
 
@@ -50,20 +51,34 @@ class DraftHead:
         new = [t for t in dict.fromkeys(tokens) if 0 <= t < len(self._bits) and t not in self._known]
         if not new:
             return
-        closed = len(self._added) // BLOCK_ROWS
         self._known.update(new)
         self._added += new
-        del self._blocks[closed:]
-        for start in range(closed * BLOCK_ROWS, len(self._added), BLOCK_ROWS):
-            rows = self._bits[self._added[start : start + BLOCK_ROWS]]
-            self._blocks.append(self._backend.pack(rows, self._format))
         # Ascending, so that a tie goes to the lowest id here as everywhere.
         ids = np.concatenate([self._first_ids, np.array(self._added, np.int64)])
         self._order = np.argsort(ids)
         self.ids = ids[self._order]
 
+    @property
+    def added(self) -> list[int]:
+        """Tokens added so far, in the order they came."""
+        return self._added
+
+    def rows_of(self, tokens: list[int]) -> np.ndarray:
+        """Rows of the output matrix, bfloat16 bits [n, H]."""
+        return self._bits[tokens]
+
+    def _pack_added(self) -> None:
+        closed = self._packed // BLOCK_ROWS
+        del self._blocks[closed:]
+        for start in range(closed * BLOCK_ROWS, len(self._added), BLOCK_ROWS):
+            rows = self.rows_of(self._added[start : start + BLOCK_ROWS])
+            self._blocks.append(self._backend.pack(rows, self.format))
+        self._packed = len(self._added)
+
     def logits(self, hidden: np.ndarray) -> np.ndarray:
         """hidden [1, H] -> [n] float32, in the order of `ids`."""
+        if self._packed < len(self._added):
+            self._pack_added()
         parts = [self._backend.matmul(hidden, matrix)[0] for matrix in (self.matrix, *self._blocks)]
         return np.concatenate(parts)[self._order] if self._blocks else parts[0]
 

@@ -42,8 +42,7 @@ class MtpDrafter:
     def draft(self, state: State, next_token: int, count: int, sampler: Sampler) -> list[int]:
         if state.length == 0:
             return []
-        self.head.add([*state.tokens[self._scanned :], next_token])
-        self._scanned = state.length
+        self.grow_head(state, next_token)
         drafts: list[int] = []
         hidden = self.model.mtp_row(state, next_token)
         while True:
@@ -53,6 +52,11 @@ class MtpDrafter:
             if len(drafts) == count:
                 return drafts
             hidden = self.model.mtp_chain(state, drafts[-1], hidden, step=len(drafts))
+
+    def grow_head(self, state: State, next_token: int) -> None:
+        """Let the head draft what the chat has held since the last call."""
+        self.head.add([*state.tokens[self._scanned :], next_token])
+        self._scanned = state.length
 
 
 class LookupDrafter:

@@ -36,3 +36,19 @@ def kernel_errors() -> dict[str, str | None]:
 @pytest.mark.parametrize("name", checks.SMALL)
 def test_kernel_has_the_bits_of_the_reference(name, kernel_errors):
     assert kernel_errors[name] is None
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, dict]:
+    return {line["name"]: line for line in simulate("generate.py")}
+
+
+@pytest.mark.slow
+def test_answers_of_a_tiny_model_are_the_cpus(answers):
+    """Ids, how each came about, drafts and log-probabilities, with accepted and with rejected drafts."""
+    assert len(answers) == 3
+    for name, answer in answers.items():
+        assert answer["gpu"] == answer["cpu"], name
+    accepted = [t for answer in answers.values() for r in answer["gpu"] for t in r[0] if t[1] is not None]
+    rejected = [r for answer in answers.values() for r in answer["gpu"] if r[2] is not None]
+    assert accepted and rejected

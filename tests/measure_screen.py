@@ -71,11 +71,17 @@ class Screen:
     def type(self, text: str) -> None:
         os.write(self.terminal, text.encode())
 
-    def until(self, condition: Callable[[], bool], seconds: float = 60.0) -> float:
-        """Read until `condition`; the seconds since the start. Raises SystemExit when it does not come."""
-        deadline = time.monotonic() + seconds
+    def until(self, condition: Callable[[], bool], every: float = 0.0) -> float:
+        """Read until `condition`, which is asked `every` so many seconds: asking takes time from the program.
+
+        Returns the seconds since the start. Raises SystemExit when it does not come.
+        """
+        deadline = time.monotonic() + 60.0
         while not condition():
+            asked = time.monotonic()
             self.read(0.02)
+            while time.monotonic() < asked + every:
+                self.read(0.02)
             if time.monotonic() > deadline:
                 raise SystemExit(f"the screen does not get on: {self.written[-2000:]!r}")
         return time.monotonic() - self.started
@@ -107,7 +113,7 @@ class Screen:
         """Ask, and wait for the end of the answer."""
         count = len(self.answers())
         self.type(question + "\r")
-        self.until(lambda: len(self.answers()) > count)
+        self.until(lambda: len(self.answers()) > count, every=0.1)
 
     def begin(self, question: str) -> Callable[[], bool]:
         """Ask, and wait for the beginning of the answer; whether it is over."""

@@ -50,6 +50,20 @@ def test_a_fast_stream_loses_nothing_however_it_ends(
     drive(scenario, engine=Puppet)
 
 
+def test_a_frame_that_is_due_at_once_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A timer of Textual's drops its only tick when its time is over before it looks at the clock."""
+    monkeypatch.setattr(ChatScreen, "_until_frame", lambda self: 1e-9)
+
+    async def scenario(chat: Driver) -> None:
+        engine = await chat.asked()
+        for number in range(5):
+            engine.emit(round_of(number, [f"w{number} "]))
+            await chat.taken()
+        assert "w0 w1 w2 w3 w4" in chat.all_text
+
+    drive(scenario, engine=Puppet)
+
+
 def test_only_lines_that_changed_are_painted(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(chat: Driver) -> None:
         engine = await chat.asked()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +32,13 @@ from kestrel_tui.live.status_line import StatusLine
 from kestrel_tui.live.token_view import TokenView
 
 FRAME: Final = 1 / 30
-"""Seconds between two repaints while tokens come."""
+"""Seconds between two repaints while tokens come, at least."""
+
+SHARE: Final = 0.08
+"""Of a core, that repaints may take from the engine: dearer ones come more rarely."""
+
+LONGEST_FRAME: Final = 0.1
+"""But not more rarely than this, in seconds."""
 
 PANEL_PERIOD: Final = 0.2
 """Seconds between two repaints of the figures while tokens come."""
@@ -46,6 +53,11 @@ WIDE: Final = 100
 @dataclass
 class EngineSpoke(Message):
     """The engine has events; it is sent once until they are taken."""
+
+
+@dataclass
+class FrameDue(Message):
+    """It is time for the next repaint."""
 
 
 class ChatScreen(Screen[int]):
@@ -88,7 +100,9 @@ class ChatScreen(Screen[int]):
         super().__init__()
         self.conversation, self.bridge = conversation, bridge
         self._flushed = self._panelled = self._started = 0.0
-        self._flush_cost = 0.0
+        self._frame_cost = 0.0
+        """Seconds of a core that this thread took from the repaint before the last to the last."""
+        self._spent = time.thread_time()
         self._is_flush_due = False
         self._is_settled = False
         """Whether the garbage collector knows what loading the model brought."""
@@ -159,25 +173,33 @@ class ChatScreen(Screen[int]):
         """Take the events now if the last repaint is a frame ago, else when it is."""
         if self._is_flush_due:
             return
-        # A repaint that took long (a slow line) is followed by a pause as long, so that keys get through.
-        wait = max(FRAME, 2 * self._flush_cost) - (time.monotonic() - self._flushed)
+        wait = self._until_frame()
         if wait <= 0:
             self.flush()
         else:
             self._is_flush_due = True
-            self.set_timer(wait, self.flush)
+            # Not set_timer: that drops its only tick when the machine is busy and the time is over at once.
+            asyncio.get_running_loop().call_later(wait, self.post_message, FrameDue())
+
+    def _until_frame(self) -> float:
+        """Seconds until the next repaint may come."""
+        pace = min(LONGEST_FRAME, max(FRAME, self._frame_cost / SHARE))
+        return pace - (time.monotonic() - self._flushed)
+
+    def on_frame_due(self) -> None:
+        self.flush()
 
     def flush(self) -> None:
         """Take what the engine said since the last time, and show it."""
         self._is_flush_due = False
         self._flushed = time.monotonic()
+        self._frame_cost, self._spent = time.thread_time() - self._spent, time.thread_time()
         was_answering, had_tokens = self.conversation.is_answering, self.conversation.has_tokens
         for event in self.bridge.drain():
             self.conversation.take(event)
         self._give_back()
         is_steady = was_answering and self.conversation.is_answering and had_tokens
         self.show(figures=not is_steady or self._flushed - self._panelled >= PANEL_PERIOD)
-        self._flush_cost = time.monotonic() - self._flushed
         self._tidy(was_answering)
 
     def _tidy(self, was_answering: bool) -> None:

@@ -40,11 +40,7 @@ def _status(conversation: Conversation, is_narrow: bool, seconds: float) -> Cont
         return Content.styled("starting …", _MUTED)
     if isinstance(event, Prefill) and conversation.is_answering:
         fraction = event.done / event.total if event.total else 1.0
-        return _progress(
-            f"reading {event.total - event.reused} tokens",
-            fraction,
-            f" ({shown_key(keys, 'answer.stop')} stops)",
-        )
+        return _progress(f"reading {event.total - event.reused} tokens", fraction, stops)
     if is_narrow:
         return _figures(conversation)
     if conversation.is_answering:

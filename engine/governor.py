@@ -25,10 +25,12 @@ EXPLORE_SHARE = 0.01
 """Of the time may be lost by rounds that explore."""
 FIRST_WAIT, LONG_WAIT, LONGEST_WAIT = 4, 32, 64
 """Rounds between two that explore: at first, and after many that changed nothing, while drafting and while not."""
-PLAIN_EVERY = 96
+PLAIN_EVERY = 48
 """Rounds between two measurements of plain decoding while drafting pays."""
 MOST_CREDIT = 1.5
 """Plain steps that may be saved up for exploring."""
+MOST_LOSS = 4.0
+"""Plain steps that one exploring round is charged at most beyond what was expected: it may just have been disturbed."""
 ROW_STEPS, DRAFT_STEPS = 0.06, 0.08
 """Cost of one more row to verify and of one draft, in plain steps, before any was measured."""
 
@@ -62,7 +64,7 @@ class _Proposer:
 
 
 class Governor:
-    """One for a chat: what it has learnt stays from turn to turn."""
+    """What it has learnt stays from answer to answer."""
 
     def __init__(self) -> None:
         self._speed = MachineSpeed()
@@ -94,6 +96,10 @@ class Governor:
         known.record(drafted, accepted)
         if draft_ms is not None and self._speed.step_ms:
             known.drafting.record(self._round, drafted, self._speed.steps(draft_ms))
+        if known.exploring and draft_ms is not None and verify_ms is not None:
+            # What preparing this length has cost on top is paid back, too.
+            extra = self._speed.steps(draft_ms + verify_ms) - self.cost(drafted, proposer)
+            known.credit -= min(max(0.0, extra), MOST_LOSS)
         if known.exploring and known.length == 0 and accepted:
             known.wait = FIRST_WAIT
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kestrel_engine.answer import Answer
 from kestrel_engine.draft_head import DraftHead
@@ -68,6 +68,8 @@ class Session:
         self.state: State = model.new_state()
         self.draft_length: DraftLength = "auto"
         self.governor = Governor()
+        """Of the newest answer. Each way of sampling has its own: it changes what a row costs and what is accepted."""
+        self._governors: dict[SamplingOptions, Governor] = {}
         self.rollback = make_rollback(rollback)
         self.drafters: dict[str, Drafter] = {"lookup": LookupDrafter()}
         if draft_head is not None:
@@ -128,7 +130,7 @@ class Session:
             if self._snapshots:
                 self.state.restore(self._snapshots[-1])
             else:
-                self.state = self.model.new_state()
+                self.state.clear()
         for drafter in self.drafters.values():
             drafter.reset()
         return self.state.length
@@ -165,6 +167,7 @@ class Session:
         self, turn: Turn, prompt: list[int], answer: Answer, drafter: FirstHit, emit, cancelled
     ) -> None:
         sampler = Sampler(turn.sampling, self.model.backend, prompt)
+        self.governor = self._governors.setdefault(replace(turn.sampling, seed=0), Governor())
         next_token, index = prompt[-1], 0
         while answer.finish_reason is None:
             if cancelled():

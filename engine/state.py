@@ -80,6 +80,20 @@ class Prepared(dict):
         return Prepared()
 
 
+def _appended(rows: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """`rows` and `more` [n, H] one below the other: in the room behind `rows` where there is some, as plain
+    decoding appends a row a token to hundreds."""
+    room, count = rows.base, len(rows) + len(more)
+    if isinstance(room, np.ndarray) and room.ndim == 2 and room.shape[1] == more.shape[1] and len(rows):
+        start = (rows.ctypes.data - room.ctypes.data) // room.strides[0]
+        if start + count <= len(room):
+            room[start + len(rows) : start + count] = more
+            return room[start : start + count]
+    room = np.empty((2 * count + 16, more.shape[1]), np.float32)
+    room[: len(rows)], room[len(rows) : count] = rows, more
+    return room[:count]
+
+
 @dataclass(slots=True)
 class State:
     """Everything the model remembers. `tokens` are exactly those consumed.
@@ -139,8 +153,8 @@ class State:
     def consume(self, tokens: list[int], hidden: np.ndarray) -> None:
         """Note tokens whose rows every layer's cursor has passed, and their trunk rows."""
         self.tokens.extend(tokens)
-        if self.mtp is not None:
-            self.hidden_tail = np.concatenate([self.hidden_tail, hidden])
+        if self.mtp is not None and len(hidden):
+            self.hidden_tail = _appended(self.hidden_tail, hidden)
 
     def accept(self, count: int) -> None:
         """Take the first `count` speculative rows of the last pass; the others never happened."""
@@ -169,6 +183,22 @@ class State:
                 layer.conv_length -= count
         if self.mtp is not None:
             self.hidden_tail = self.hidden_tail[:-count]
+        self.check()
+
+    def clear(self) -> None:
+        """Forget everything, whatever happened before. The arrays stay, and so does what is prepared for them."""
+        for layer in self.delta_layers:
+            for array in (layer.state, layer.ring, layer.log_decay, layer.log_key, layer.log_correction):
+                array.fill(0)
+            layer.committed = layer.log_length = layer.conv_length = 0
+        for cache in self.caches:
+            cache.length = 0
+        if self.mtp is not None:
+            self.mtp.length = 0
+        self.hidden_tail = self.hidden_tail[:0]
+        self.pending = ((), self.hidden_tail)
+        self.tokens.clear()
+        self.usable = True
         self.check()
 
     def snapshot(self) -> Snapshot:

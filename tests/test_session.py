@@ -347,3 +347,33 @@ def test_reasoning_is_stripped_from_history_and_the_rest_is_kept(tiny_model, tok
             assert engines.ids_of(again) == engines.ids_of(second)
             back = running.ask(Submit((question,), max_tokens=6, think=think))
             assert engines.ids_of(back) == engines.ids_of(first)
+
+
+def test_a_cleared_state_is_as_good_as_new(tiny_model):
+    """Whatever it held, and even when a pass has raised in between."""
+    model = models.load(tiny_model)
+    state, _ = models.consume(model, models.random_tokens(model, 30, 1), 7)
+    state.usable = False
+    state.clear()
+    rounds.assert_same_state(model, state, rounds.settled(model, model.new_state()))
+    for layer in state.delta_layers:
+        assert not any(array.any() for array in (layer.state, layer.ring, layer.log_decay, layer.log_key))
+    tokens = models.random_tokens(model, 20, 2)
+    model.forward(state, tokens, len(tokens))
+    fresh, _ = models.consume(model, tokens)
+    rounds.assert_same_state(model, state, rounds.settled(model, fresh))
+
+
+def test_each_way_of_sampling_is_governed_by_itself(tiny_model):
+    """What a row costs and how often drafts are right depends on it; the seed does not matter."""
+    session = rounds.make_session(models.load(tiny_model), Tokenizer(tiny_model))
+    governors = []
+    for sampling in (
+        rounds.GREEDY,
+        rounds.SAMPLED,
+        dataclasses.replace(rounds.SAMPLED, seed=99),
+        rounds.GREEDY,
+    ):
+        rounds.answer(session, Turn([1, 2, 3], sampling, 4))
+        governors.append(session.governor)
+    assert governors[0] is governors[3] and governors[1] is governors[2] and governors[0] is not governors[1]

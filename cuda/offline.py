@@ -8,19 +8,24 @@ memory, no spills, 16-byte weight loads and dp4a where they belong, and no contr
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
 from numba import cuda, types
 
-from kestrel_cuda import attention, delta, linear, rows
+from kestrel_cuda import attention, delta, linear, rows, sampling
 
 ARCHITECTURES = ("80", "90", "120")
 ROW_COUNTS = (1, 4, 9)
@@ -114,7 +119,21 @@ def launches() -> list[Launch]:
             Launch(f"values_rows[{n}]", attention.make_values(n), (V3, V2, V3, *WHERE, N, N, V2, V3), 256)
             for n in PAIRS
         ),
+        *_sampling_launches(),
         Launch("combine_rows", attention.combine_rows, (V2, V3, V2, *WHERE, N, N, V2), 256),
+    ]
+
+
+def _sampling_launches() -> list[Launch]:
+    bytes_, settings = _array(types.uint8, 1), (I32, I32, V1)
+    places = _array(types.int32, 3)
+    found = (V2, I32, bytes_, I32, N, *settings, N, V3, places, I32)
+    chosen = (V2, I32, I32, N, N, *settings, N, V3, places, I32, V1, V1)
+    return [
+        Launch("begin_round", sampling.begin_round, (bytes_, I32, I32, I32), 32),
+        Launch("find_candidates", sampling.find_candidates, found, 256, 4 * 1940),
+        Launch("choose_tokens", sampling.choose_tokens, chosen, 256, 4 * 128 * sampling.MOST_TOP_K),
+        Launch("log_sum_exp", sampling.log_sum_exp, (V2, V1), 1024, 4 * 1024),
     ]
 
 
@@ -138,6 +157,7 @@ def _matrix_launches() -> list[Launch]:
 # --- compiling --------------------------------------------------------------------------------------------
 
 
+@functools.cache
 def tool(name: str) -> str:
     """Path of ptxas or nvdisasm: of the installed wheels, else of the search path."""
     found = importlib.util.find_spec("nvidia")
@@ -215,3 +235,78 @@ def occupancy(threads: int, registers: int, shared: int, architecture: str) -> f
     by_threads = THREADS_PER_SM[architecture] // (warps * 32)
     blocks = min(by_registers, by_shared, by_threads, BLOCKS_PER_SM[architecture])
     return blocks * warps * 32 / THREADS_PER_SM[architecture]
+
+
+# --- the table --------------------------------------------------------------------------------------------
+
+LEAST_STREAMS = {"q4": 9, "q8": 17, "bf16": 1}
+"""16-byte weight loads in the code of a product: every load of an item is there where the loop is unrolled."""
+
+
+def faults(launch: Launch, found: Report) -> list[str]:
+    """What is wrong with a compiled kernel."""
+    wrong = []
+    if found.local_bytes or found.spill_bytes:
+        wrong.append(f"{found.local_bytes} bytes of local memory, {found.spill_bytes} spilled")
+    if found.ptx_fma or found.fused or found.unrounded:
+        wrong.append(
+            f"contracted: {found.ptx_fma} fma, {found.fused} FFMA, {found.unrounded} mul without .rn"
+        )
+    format = launch.name.partition("_")[0]
+    if launch.name.endswith("]") and format in LEAST_STREAMS:
+        if found.stream_loads < LEAST_STREAMS[format]:
+            wrong.append(f"only {found.stream_loads} wide weight loads")
+        if format != "bf16" and found.dp4a < 64:
+            wrong.append(f"only {found.dp4a} dp4a")
+    return wrong
+
+
+HEADER = (
+    "| kernel | threads | registers (occupancy) sm_80 | sm_90 | sm_120 | 16-byte loads | dp4a |\n"
+    "|---|--:|--:|--:|--:|--:|--:|"
+)
+
+
+def table_row(launch: Launch, reports: dict[str, Report]) -> str:
+    cells = [f"{r.registers} ({100 * r.occupancy:.0f} %)" for r in reports.values()]
+    last = list(reports.values())[-1]
+    loads = last.wide_loads + last.stream_loads
+    return f"| `{launch.name}` | {launch.threads} | {' | '.join(cells)} | {loads or ''} | {last.dp4a or ''} |"
+
+
+def compile_row(name: str) -> tuple[str, list[str]]:
+    """-> the table's row of a kernel, and its faults on every architecture."""
+    launch = next(each for each in launches() if each.name == name)
+    reports = {architecture: report(launch, architecture) for architecture in ARCHITECTURES}
+    wrong = [f"{name} on sm_{a}: {fault}" for a, r in reports.items() for fault in faults(launch, r)]
+    return table_row(launch, reports), wrong
+
+
+BEGIN, END = "<!-- kernels: python -m kestrel_cuda.offline write -->", "<!-- end of kernels -->"
+
+
+def main(arguments: Iterable[str]) -> int:
+    """`write FILE` or `check FILE`: the table between the marks of a document."""
+    mode, path = arguments
+    text = Path(path).read_text()
+    before, old, after = (
+        text.partition(BEGIN)[0],
+        text.partition(BEGIN)[2].partition(END)[0],
+        text.partition(END)[2],
+    )
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        rows = list(pool.map(compile_row, [launch.name for launch in launches()]))
+    wrong = [fault for _, faults in rows for fault in faults]
+    new = "\n" + "\n".join([HEADER, *(row for row, _ in rows)]) + "\n"
+    if mode == "write":
+        Path(path).write_text(before + BEGIN + new + END + after)
+    elif new != old:
+        wrong += [f"{path}: out of date: {line}" for line in new.splitlines() if line not in old.splitlines()]
+    print(
+        "\n".join(wrong) or f"{len(rows)} kernels, {len(ARCHITECTURES)} architectures: all as they should be"
+    )
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -109,10 +109,57 @@ def choose_context(wanted: int | None, config: ModelConfig, memory: int) -> int:
     return wanted
 
 
+def choose_device(wanted: str) -> tuple[str, str | None]:
+    """cpu or cuda, and for `auto` why not the card. Raises UsageError when a card is wanted and none is usable."""
+    if wanted == "cpu":
+        return "cpu", None
+    from kestrel_cuda import available
+
+    problem = available.problem()
+    if problem is None:
+        return "cuda", None
+    if wanted == "cuda":
+        advice = "" if "--device cpu" in problem else ", or use --device cpu"
+        raise UsageError(f"device cuda: {problem}{advice}")
+    return "cpu", problem
+
+
+def _card_bytes(config: ModelConfig, format: str, weight_count: int) -> int:
+    """Of the weights on a card: the embedding stays as stored."""
+    embedding = config.vocab_size * config.hidden_size
+    matrices = weight_count if config.tie_word_embeddings else weight_count - embedding
+    return int(2 * embedding + matrices * BYTES_PER_WEIGHT[format])
+
+
+def _fit_card(options: EngineOptions, config: ModelConfig, weight_count: int) -> tuple[str, str | None]:
+    """The format for the card, and why the model does not fit on it."""
+    from kestrel_cuda import available
+
+    free = available.free_memory()
+    wanted = ("q8", "q4") if options.quant == "auto" else (options.quant,)
+    if options.quant == "auto" and weight_count < SMALL_MODEL_WEIGHTS:
+        wanted = ("bf16",)
+    for format in wanted:
+        if _card_bytes(config, format, weight_count) < MEMORY_SHARE * free:
+            return format, None
+    needed = _card_bytes(config, format, weight_count) / MEMORY_SHARE
+    sizes = f"{needed / 1e9:.1f} GB as {format}, the card has {free / 1e9:.1f} GB free"
+    advice = "use --device cpu" if format == "q4" else "use --quant q4"
+    if options.device == "cuda":
+        raise UsageError(f"device cuda: the model needs {sizes}: {advice}")
+    return format, f"the model needs {sizes}"
+
+
+def _room_for_context(config: ModelConfig, format: str, weight_count: int) -> int:
+    """Bytes of which `choose_context` may take its share: what the weights leave of the card."""
+    from kestrel_cuda import available
+
+    return available.free_memory() - _card_bytes(config, format, weight_count)
+
+
 def load(options: EngineOptions, emit: Callable[[Event], None]) -> LoadedModel:
     """Load everything, with `Loading` events. Raises KestrelError or UsageError, one line."""
-    if options.device == "cuda":
-        raise UsageError("device cuda: this version has no GPU backend yet: use --device cpu")
+    device, why_not = choose_device(options.device)
     folder = find_model(options.model, emit)
     config = load_config(folder)
     defaults = load_generation_config(folder)
@@ -123,10 +170,20 @@ def load(options: EngineOptions, emit: Callable[[Event], None]) -> LoadedModel:
         counts = f"{tokenizer.vocab_size} tokens, the model {config.vocab_size}"
         raise UsageError(f"{folder}: its tokenizer has {counts}: download the model again")
 
+    weight_count = checkpoint.byte_count // 2
+    if device == "cuda":
+        format, why_not = _fit_card(options, config, weight_count)
+        device = "cpu" if why_not else device
+    if why_not:
+        emit(Loading(f"using the CPU: {why_not}"))
     memory = available_memory()
-    format = choose_format(options.quant, checkpoint.byte_count // 2, memory)
+    if device == "cpu":
+        format = choose_format(options.quant, weight_count, memory)
+        backend = _cpu_backend(options.threads, emit)
+    else:
+        memory = _room_for_context(config, format, weight_count)
+        backend = _cuda_backend(emit)
     context = choose_context(options.context, config, memory)
-    backend = _cpu_backend(options.threads, emit)
 
     # After the kernels: these import numba.
     from kestrel_engine.packed_cache import open_cache
@@ -151,7 +208,7 @@ def load(options: EngineOptions, emit: Callable[[Event], None]) -> LoadedModel:
     if config.has_mtp:
         head = make_draft_head(model, options.draft_vocab, tokenizer.special_ids, keep)
     session = Session(model, tokenizer, head, options.rollback, options.prefill_chunk)
-    return LoadedModel(session, config, tokenizer, defaults, format, "cpu", backend.threads)
+    return LoadedModel(session, config, tokenizer, defaults, format, device, backend.threads)
 
 
 def _progress(stage: str, emit: Callable[[Event], None]) -> Callable[[float], None]:
@@ -176,3 +233,14 @@ def _cpu_backend(threads: int | None, emit: Callable[[Event], None]):
     backend = CpuBackend(threads or runtime.physical_cores())
     backend.activate()
     return backend
+
+
+def _cuda_backend(emit: Callable[[Event], None]):
+    emit(Loading("starting the GPU"))
+    from kestrel_engine.cpu import runtime
+
+    # The CPU's kernels choose tokens with filters that the card leaves to the host.
+    runtime.prepare(lambda fraction: emit(Loading("compiling kernels (first start only)", fraction)))
+    from kestrel_cuda.backend import CudaBackend
+
+    return CudaBackend()

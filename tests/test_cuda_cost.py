@@ -1,0 +1,52 @@
+"""The byte counts of the GPU backend: against sums done by hand, and what the design asks of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from kestrel_cuda.cost import BANDWIDTH, SHAPES, Shape
+
+
+@pytest.fixture(scope="module")
+def large() -> Shape:
+    return Shape("27B", "q4", context=4096)
+
+
+def test_a_plain_step_of_the_27b_moves_its_weights_once(large):
+    """By hand: 4.5 bits a weight of every matrix but the beta/decay projections' 16."""
+    c = SHAPES["27B"]
+    h, ff, query, kv = c.hidden_size, c.intermediate_size, 24 * 256, 4 * 256
+    feed_forward = 3 * h * ff
+    delta = h * (c.conv_dim + c.value_dim) + h * c.value_dim + feed_forward
+    attention = h * (2 * query + 2 * kv) + h * query + feed_forward
+    weights = 48 * delta + 16 * attention + c.vocab_size * h
+    read = large.round(0).by_kernel["q4_rows"][1]
+    assert read == pytest.approx(weights * 4.5 / 8, rel=0.002)  # and the outputs
+
+
+def test_the_state_is_read_and_written_once_and_the_cache_read_once(large):
+    plain = large.round(0).by_kernel
+    state = 48 * 128 * 128 * 4
+    assert plain["delta_rows"][1] == pytest.approx(48 * 2 * state, rel=0.06)
+    assert plain["scores_rows"][1] == plain["values_rows"][1] == 16 * 4 * 256 * 4096 * 4
+
+
+def test_launches_follow_from_the_layers(large):
+    """11 of a recurrent layer, 12 of an attention layer, and 7 around them."""
+    assert large.round(0).launches == 48 * 11 + 16 * 12 + 7
+    chained = large.round(3).launches - large.round(2).launches
+    assert large.round(8).launches - large.round(7).launches == chained
+
+
+def test_more_rows_read_no_more_weights(large):
+    products = [large.verify(drafts).by_kernel["q4_rows"] for drafts in (0, 3, 8)]
+    assert len({launches for launches, _ in products}) == 1
+    assert products[2][1] < 1.02 * products[0][1]  # the rows themselves
+
+
+@pytest.mark.parametrize("card", BANDWIDTH)
+def test_the_design_estimate(large, card):
+    """Plain decoding near the card's bandwidth, a round of three drafts near a plain step."""
+    plain, three = large.round(0), large.round(3)
+    assert three.estimate_ms(card) <= 1.2 * plain.estimate_ms(card)
+    assert plain.estimate_ms("RTX 5090") <= 1.25 * plain.floor_ms("RTX 5090")

@@ -30,6 +30,7 @@ def add_command(commands, name: str, summary: str, run: Callable[[argparse.Names
     parser.add_argument("model", nargs="?", help="folder or hub id; default: the bundled kestrel-nano")
     parser.add_argument("--output", choices=("text", "json"), default="text")
     parser.add_argument("--threads", type=positive, help="default: physical cores")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.set_defaults(run=run)
     return parser
 
@@ -128,7 +129,11 @@ def load_model(
             progress(f"{event.stage}{percent}")
 
     options = EngineOptions(
-        model=arguments.model, quant=quant or arguments.quant, threads=arguments.threads, context=context
+        model=arguments.model,
+        quant=quant or arguments.quant,
+        device=arguments.device,
+        threads=arguments.threads,
+        context=context,
     )
     loaded = load(options, emit)
     progress.done()
@@ -152,6 +157,7 @@ def frame(loaded: LoadedModel, command: str, format: str | None = None) -> dict:
         "machine": machine_facts(loaded.threads),
         "model": loaded.config.name,
         "format": format or loaded.format,
+        "device": loaded.device,
     }
 
 

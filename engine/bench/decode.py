@@ -37,6 +37,7 @@ from kestrel_engine.bench.starts import TOKENS, Start, starts
 from kestrel_engine.bench.table import table
 from kestrel_engine.bench.weightbytes import step_bytes
 from kestrel_engine.drafter import FirstHit
+from kestrel_engine.errors import UsageError
 from kestrel_engine.loader import LoadedModel
 from kestrel_engine.model import Model
 from kestrel_engine.options import MAX_DRAFT, SamplingOptions
@@ -206,6 +207,8 @@ def run(arguments: argparse.Namespace) -> int:
     room = 64 + arguments.repeat * 2 * PASSES * len(CONTEXT_ROWS) + len(CONTEXT_ROWS)
     needed = max([arguments.tokens, arguments.prefill_tokens, *arguments.context_lengths]) + room
     loaded = load_model(arguments, progress, context=max(CONTEXT, needed))
+    if loaded.device != "cpu":
+        raise UsageError(f"decode measures the CPU's memory, not {loaded.device}: use --device cpu")
     report = frame(loaded, "decode") | measure(loaded, arguments, progress)
     report["contexts"] = measure_contexts(
         loaded, arguments.context_lengths, arguments.context_fill, arguments.repeat, progress

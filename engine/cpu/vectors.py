@@ -31,7 +31,7 @@ from kestrel_engine.cpu.functions import (
 from kestrel_engine.cpu.jit import f32, i32, inlined
 
 LANES = 16
-i8 = ir.IntType(8)
+i8, i16 = ir.IntType(8), ir.IntType(16)
 f32x16, i32x16 = ir.VectorType(f32, LANES), ir.VectorType(i32, LANES)
 
 
@@ -143,6 +143,17 @@ def greater(typing, one, other):
         return builder.select(builder.fcmp_ordered(">", *args), *args)
 
     return vector(vector, vector), code
+
+
+@intrinsic
+def any_greater(typing, value, limit):
+    """Whether any lane is greater than the float32 `limit`."""
+
+    def code(context, builder, signature, args):
+        found = builder.fcmp_ordered(">", args[0], _splat(builder, args[1], f32x16))
+        return builder.icmp_unsigned("!=", builder.bitcast(found, i16), ir.Constant(i16, 0))
+
+    return types.boolean(vector, types.float32), code
 
 
 @intrinsic

@@ -1,0 +1,295 @@
+# ruff: noqa: E402
+"""Prove and measure the GPU backend on a card: one run, one JSON.
+
+    python tests/gpu/prove.py OUT.json [--seconds 420]
+
+1. every kernel bit-equal to the numpy reference, on small odd shapes and on a 27B's widths;
+2. whole answers equal to the CPU's, greedy and sampled, with 0 to 8 drafts a round and toggled;
+3. what a launch costs, alone and replayed in a graph; the bandwidth that each kernel reaches;
+4. milliseconds of rounds on the 0.8B, 4B and 27B shapes in q4 and q8, weights random and made on the card, and
+   per token for scripted acceptances.
+
+A part that does not fit into the time is left out and says so. `NUMBA_ENABLE_CUDASIM=1 … --dry` runs a few
+pieces of everything in the simulator, so that the script itself is known to work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+import traceback
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1])]
+
+import checkpoints
+import checks
+import generate
+import models
+
+from kestrel_cuda import cost
+from kestrel_cuda.backend import CudaBackend
+from kestrel_cuda.cursor import COMMIT, MTP_POSITION, NEWEST_POSITION, POSITION
+from kestrel_cuda.memory import Memory, make_memory
+from kestrel_cuda.model import CudaModel
+from kestrel_cuda.operations import Operations
+from kestrel_cuda.target import SIMULATOR
+from kestrel_engine.options import SamplingOptions
+
+WIDE = {
+    **{
+        f"{format}, {rows} x {width} -> {count}": (
+            checks.matmul,
+            dict(format=format, rows=rows, count=count, width=width),
+        )
+        for format in ("q4", "q8", "bf16")
+        for rows, count, width in ((1, 264, 5120), (4, 136, 5120), (9, 40, 17408), (8, 72, 1024))
+    },
+    "norm, 5120": (checks.norm, dict(rows=4, width=5120, formats=("q4", "bf16"))),
+    "SwiGLU, 17408": (checks.swiglu, dict(rows=9, width=17408, formats=("q4",))),
+    "delta, 27B heads": (
+        checks.delta,
+        dict(rows=4, commit=1, log=3, position=77, heads=(16, 48), widths=(128, 128)),
+    ),
+    "attention, 27B heads": (
+        checks.attention,
+        dict(rows=4, position=700, heads=(6, 1), width=256, rotary=64),
+    ),
+    "whole vocabulary": (
+        checks.choose,
+        dict(rows=3, size=248320, options=dict(temperature=0.7, top_k=20, top_p=0.8, presence_penalty=1.5)),
+    ),
+}
+ACCEPTANCES = (0.5, 0.7, 0.9)
+DRAFTS = (0, 1, 2, 3, 4, 6, 8)
+MODELS = (("0.8B", "q8"), ("0.8B", "q4"), ("4B", "q4"), ("4B", "q8"), ("27B", "q4"), ("27B", "q8"))
+TINY = replace(
+    cost.SHAPES["0.8B"],
+    hidden_size=32,
+    num_hidden_layers=2,
+    layer_types=cost.SHAPES["0.8B"].layer_types[2:4],
+    intermediate_size=32,
+    vocab_size=64,
+    num_attention_heads=1,
+    num_key_value_heads=1,
+    head_dim=32,
+    rotary_dim=8,
+    linear_num_key_heads=1,
+    linear_num_value_heads=1,
+    linear_key_head_dim=32,
+    linear_value_head_dim=32,
+)
+
+
+class Proof:
+    """Runs parts within a time limit and keeps what they found in a JSON file, after each of them."""
+
+    def __init__(self, path: Path, seconds: float, dry: bool):
+        self.path, self.end, self.dry = path, time.monotonic() + seconds, dry
+        self.found: dict = {"dry": dry, "environment": environment()}
+
+    def part(self, name: str, work) -> None:
+        if time.monotonic() > self.end:
+            self.found[name] = "left out: no time"
+        else:
+            start = time.monotonic()
+            try:
+                self.found[name] = work()
+            except Exception:
+                self.found[name] = {"error": traceback.format_exc(limit=6)}
+            self.found.setdefault("seconds", {})[name] = round(time.monotonic() - start, 1)
+        self.path.write_text(json.dumps(self.found, indent=1))
+
+
+def environment() -> dict:
+    import numba
+    import numba_cuda
+
+    versions = {"numba": numba.__version__, "numba-cuda": numba_cuda.__version__}
+    if SIMULATOR:
+        return versions | {"card": "simulator"}
+    import torch
+
+    return versions | {
+        "card": torch.cuda.get_device_name(),
+        "capability": torch.cuda.get_device_capability(),
+        "torch": torch.__version__,
+        "CUDA": torch.version.cuda,
+    }
+
+
+# --- bits -------------------------------------------------------------------------------------------------
+
+
+def kernels(operations: Operations, which: dict) -> dict:
+    wrong = {}
+    for name, (check, arguments) in which.items():
+        try:
+            check(operations, **arguments)
+        except Exception as error:
+            wrong[name] = f"{type(error).__name__}: {error}"
+    return {"checked": len(which), "wrong": wrong}
+
+
+def answers(dry: bool) -> dict:
+    """The CPU's plain answer is the truth for every draft length and for toggling."""
+    options = dict(generate.SHAPE) if dry else {"num_hidden_layers": 8}
+    samplings = {"greedy": SamplingOptions(), "sampled": SamplingOptions(temperature=0.8, top_k=20, seed=3)}
+    lengths = (
+        {"2": [2]} if dry else {str(k): [k] * 12 for k in range(9)} | {"toggled": [3, 0, 8, 1, 0, 2] * 3}
+    )
+    wrong, count = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        for echo in (False,) if dry else (False, True):
+            path = checkpoints.write_checkpoint(
+                Path(folder, str(echo)), tokenizer=False, echo=echo, **options
+            )
+            for format in ("q4",) if dry else ("bf16", "q8", "q4"):
+                cpu, gpu = models.load(path, format), models.load(path, format, CudaBackend())
+                prompt = models.random_tokens(cpu, 3 if dry else 40)
+                for name, sampling in samplings.items() if not dry else [("greedy", SamplingOptions())]:
+                    for length, rounds in lengths.items():
+                        both = [generate.answer(model, prompt, sampling, rounds) for model in (cpu, gpu)]
+                        count += 1
+                        if both[0] != both[1]:
+                            wrong.append([echo, format, name, length])
+    return {"answers": count, "wrong": wrong}
+
+
+# --- time -------------------------------------------------------------------------------------------------
+
+
+def seconds_of(memory: Memory, work, repeats: int) -> float:
+    """Seconds that `work` takes as a replayed graph."""
+    work()
+    replay = memory.capture(work)
+    replay()
+    begin = memory.mark()
+    for _ in range(repeats):
+        replay()
+    end = memory.mark()
+    memory.zeros((1,), np.int32).host()  # everything is done
+    return (end() - begin()) / repeats
+
+
+def launches(operations: Operations, dry: bool) -> dict:
+    """Microseconds from one small kernel to the next: launched one by one, and in a graph."""
+    memory, count = operations.memory, 3 if dry else 200
+    source, out = memory.zeros((1, 32), np.float32), memory.zeros((1, 32), np.float32)
+    cursor = memory.zeros((8,), np.int32)
+
+    def work() -> None:
+        for _ in range(count):
+            operations.take_row(source, cursor, 0, out)
+
+    work()
+    start = time.perf_counter()
+    work()
+    out.host()
+    one_by_one = (time.perf_counter() - start) / count
+    in_graph = seconds_of(memory, work, 1 if dry else 20) / count
+    return {"one by one, us": 1e6 * one_by_one, "in a graph, us": 1e6 * in_graph}
+
+
+def random_matrix(maker, rows: int, width: int, format: str | None = None):
+    matrix = maker.operations.empty_matrix(rows, width, format or maker.format)
+    if not SIMULATOR:
+        matrix.weights.owner.random_(0, 256)
+        if matrix.format != "bf16":
+            matrix.scales.owner.fill_(0x3C00)
+        else:
+            matrix.weights.owner.bitwise_and_(0x3F)
+    return matrix
+
+
+class RandomMaker(cost._Maker):
+    """Weights of a shape, made on the card."""
+
+    matrix = random_matrix
+
+    def vector(self, *size: int, dtype=np.float32):
+        return self.operations.memory.zeros(size, dtype)
+
+
+def bandwidth(operations: Operations, dry: bool) -> dict:
+    """GB/s of each product of the 27B, enough copies to be beyond every cache."""
+    memory, out = operations.memory, {}
+    shapes = {"tiny": (64, 32)} if dry else {"gate and up": (34816, 5120), "down": (5120, 17408)}
+    for name, (rows, width) in shapes.items():
+        for format in ("q4",) if dry else ("q4", "q8"):
+            maker = RandomMaker(operations, None, format)
+            copies = [maker.matrix(rows, width) for _ in range(1 if dry else 4)]
+            x = operations.operand(9, width, {format})
+            for count in (2,) if dry else (1, 4, 9):
+                y = memory.zeros((9, rows), np.float32)
+
+                def work(copies=copies, x=x, y=y, count=count) -> None:
+                    for matrix in copies:
+                        operations.matmul(x, count, matrix, y)
+
+                seconds = seconds_of(memory, work, 1 if dry else 20) / len(copies)
+                out[f"{name}, {format}, {count} rows"] = copies[0].layout.bytes(format) / seconds / 1e9
+    return out
+
+
+def rounds(operations: Operations, config, format: str, dry: bool) -> dict:
+    """Milliseconds of a round for each draft length, and per token for scripted acceptances."""
+    context = 64 if dry else 4096
+    maker = RandomMaker(operations, config, format)
+    model = CudaModel(config, maker.weights(), None, context, operations)
+    state = model.new_state()
+    drafted = min(cost.DRAFT_ROWS, config.vocab_size - 1)
+    head = SimpleNamespace(
+        ids=np.arange(drafted), added=[], format="q4", matrix=maker.matrix(drafted, config.hidden_size, "q4")
+    )
+    there = model.rounds._on_device(head)
+    for place in () if dry else (POSITION, MTP_POSITION, NEWEST_POSITION):
+        model.inputs.here["cursor"][place] = context // 2
+    model.inputs.here["cursor"][COMMIT] = 1
+    model.inputs.send()
+    out = {}
+    for drafts in (1,) if dry else DRAFTS:
+
+        def work(drafts=drafts) -> None:
+            if drafts:
+                model.rounds._draft(state, there, drafts, drafts + 1)
+            model.rounds._verify(state, drafts + 1, not drafts)
+
+        out[drafts] = 1e3 * seconds_of(operations.memory, work, 1 if dry else 10)
+    tokens = {a: {k: sum(a**i for i in range(k + 1)) for k in out} for a in ACCEPTANCES}
+    per_token = {f"acceptance {a}": {k: out[k] / tokens[a][k] for k in out} for a in ACCEPTANCES}
+    return {"round, ms": out, "token, ms": per_token}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--seconds", type=float, default=420)
+    parser.add_argument("--dry", action="store_true", help="a few pieces of everything")
+    options = parser.parse_args()
+    proof, operations = Proof(options.out, options.seconds, options.dry), Operations(make_memory())
+    small = dict(list(checks.SMALL.items())[:2]) if options.dry else checks.SMALL
+    proof.part("small kernels", lambda: kernels(operations, small))
+    proof.part("wide kernels", lambda: kernels(operations, {} if options.dry else WIDE))
+    proof.part("answers", lambda: answers(options.dry))
+    proof.part("launches", lambda: launches(operations, options.dry))
+    proof.part("bandwidth, GB/s", lambda: bandwidth(operations, options.dry))
+    shapes = [("tiny", "q4")] if options.dry else MODELS
+    for name, format in shapes:
+        config = TINY if options.dry else cost.SHAPES[name]
+        part = f"rounds, {name} {format}"
+        proof.part(part, lambda c=config, f=format: rounds(operations, c, f, options.dry))
+    failed = [n for n, f in proof.found.items() if isinstance(f, dict) and (f.get("error") or f.get("wrong"))]
+    print(json.dumps({"wrong": failed, "seconds": proof.found["seconds"]}))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

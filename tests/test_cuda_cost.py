@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from kestrel_cuda.cost import BANDWIDTH, SHAPES, Shape
+from kestrel_cuda.cost import BANDWIDTH, SHAPES, Shape, tables
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "gpu.md"
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +54,7 @@ def test_the_design_estimate(large, card):
     plain, three = large.round(0), large.round(3)
     assert three.estimate_ms(card) <= 1.2 * plain.estimate_ms(card)
     assert plain.estimate_ms("RTX 5090") <= 1.25 * plain.floor_ms("RTX 5090")
+
+
+def test_the_document_has_the_tables():
+    assert tables() in DOCUMENT.read_text()

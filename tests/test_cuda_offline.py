@@ -1,0 +1,60 @@
+"""The GPU kernels compiled without a GPU: what the check looks for is found, and a kernel passes it.
+
+All kernels on all architectures are checked by `python -m kestrel_cuda.offline check docs/gpu.md` in CI.
+"""
+
+from __future__ import annotations
+
+import pytest
+from numba import cuda
+
+from kestrel_cuda import offline
+
+
+@cuda.jit
+def contracted(x, out):
+    i = cuda.grid(1)
+    out[i] = x[i] * x[i] + x[i + 1]
+
+
+@cuda.jit
+def divided(x, out):
+    i = cuda.grid(1)
+    out[i] = x[i] / x[i + 1]
+
+
+def launch(kernel) -> offline.Launch:
+    return offline.Launch(kernel.py_func.__name__, kernel, (offline.V1, offline.V1), 128)
+
+
+def test_a_contracted_product_is_found():
+    found = offline.report(launch(contracted), "90")
+    assert found.ptx_fma == 1 and found.fused == 1
+    assert "contracted" in offline.faults(launch(contracted), found)[0]
+
+
+def test_the_inside_of_a_division_is_not_taken_for_one():
+    assert "FFMA" in offline.assemble(offline.compile_ptx(launch(divided), "90"), "90")[0]
+    assert not offline.faults(launch(divided), offline.report(launch(divided), "90"))
+
+
+def test_a_product_of_four_rows_is_as_it_should_be():
+    product = next(each for each in offline.launches() if each.name == "q4_rows[4]")
+    found = offline.report(product, "120")
+    assert not offline.faults(product, found)
+    assert (found.dp4a, found.stream_loads, found.wide_loads) == (4 * 64, 9, 4 * 16)
+
+
+def test_missing_loads_and_spills_are_faults():
+    product = next(each for each in offline.launches() if each.name == "q8_rows[1]")
+    zeros = offline.Report(*[0] * 11)
+    assert len(offline.faults(product, zeros)) == 2
+    assert "spilled" in offline.faults(product, offline.Report(255, 8, 16, 0, 0.1, 64, 16, 17, 0, 0, 0))[0]
+
+
+@pytest.mark.parametrize(
+    "threads, registers, shared, expected",
+    [(128, 32, 0, 1.0), (256, 128, 0, 0.25), (1024, 64, 0, 0.5), (160, 40, 640, 0.78125)],
+)
+def test_occupancy(threads, registers, shared, expected):
+    assert offline.occupancy(threads, registers, shared, "90") == expected

@@ -175,7 +175,7 @@ def test_thinking_marks_are_decoded_and_the_others_are_not(reader):
 def test_generation_settings(built):
     settings = json.loads((built / "tokenizer/generation_config.json").read_text())
     assert settings["eos_token_id"] == [4093, 4091]
-    assert (settings["temperature"], settings["top_k"], settings["top_p"]) == (0.7, 20, 0.9)
+    assert (settings["temperature"], settings["top_k"], settings["top_p"]) == (0.4, 20, 0.9)
     assert settings["do_sample"] is True
 
 

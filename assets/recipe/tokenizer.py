@@ -161,7 +161,7 @@ def save_tokenizer(tokenizer: Tokenizer, folder: Path) -> None:
         "do_sample": True,
         "eos_token_id": [ids[IM_END], ids[END_OF_TEXT]],
         "pad_token_id": ids[END_OF_TEXT],
-        "temperature": 0.7,
+        "temperature": 0.4,
         "top_k": 20,
         "top_p": 0.9,
     }

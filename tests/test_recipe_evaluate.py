@@ -67,12 +67,16 @@ def test_windows_score_each_token_once(lengths):
 def test_bits_are_those_of_each_document_alone(model, monkeypatch):
     monkeypatch.setattr(evaluation, "BATCH_TOKENS", 60)
     group = group_of([1, 7, 30, 12], 1)
-    bits, _ = evaluation.score(model, group)
-    expected = 0.0
-    for ids, _ in documents_of(group):
+    (bits, answer_bits), _ = evaluation.score(model, group)
+    expected = expected_answers = 0.0
+    for ids, answers in documents_of(group):
         chances = model.trunk(torch.from_numpy(ids)[None])[0][0].double().log_softmax(-1)
-        expected -= sum(float(chances[i, ids[i + 1]]) for i in range(len(ids) - 1)) / np.log(2)
+        losses = [-float(chances[i, ids[i + 1]]) / np.log(2) for i in range(len(ids) - 1)]
+        expected += sum(losses)
+        expected_answers += sum(loss for loss, counts in zip(losses, answers[1:], strict=True) if counts)
     assert bits == pytest.approx(expected, rel=1e-5)
+    assert answer_bits == pytest.approx(expected_answers, rel=1e-5)
+    assert 0 < answer_bits < bits
 
 
 def follow_greedily(model: Model, group: Group) -> Group:
@@ -178,6 +182,8 @@ def test_command_prints_all_figures(corpus_and_checkpoint, capsys):
     expected = (bits.sum() - bits[starts[:15]].sum()) / stories["bytes"]
     assert stories["ngram_bits_per_byte"] == pytest.approx(expected)
     assert stories["bits_per_byte"] > stories["ngram_bits_per_byte"]
+    assert stories["answer_bits_per_byte"] == pytest.approx(stories["bits_per_byte"])
+    assert stories["ngram_answer_bits_per_byte"] == pytest.approx(stories["ngram_bits_per_byte"])
     assert len(figures["assistant_acceptance"]["alphas"]) == 3
     assert evaluation.main(arguments) == 0
     assert "stories" in capsys.readouterr().out

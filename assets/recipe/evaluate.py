@@ -94,16 +94,19 @@ def evaluate(options: argparse.Namespace) -> None:
     groups, total = {}, no_acceptance()
     for name, whole in corpus.heldout.items():
         group, sizes = first_documents(whole, read_sizes(options.corpus, name), options.documents)
-        bits, acceptance = score(model, group)
+        (bits, answer_bits), acceptance = score(model, group)
         ngrams = [everything, fit_ngram(corpus, [name])] if name in corpus.train else [everything]
         starts = group.bounds[:-1]
         size = int(sizes.sum() - lengths[group.ids[starts]].sum())
+        answer_size = int(lengths[group.ids[answered(group)]].sum())
         groups[name] = {
             "documents": len(starts),
             "tokens": len(group.ids) - len(starts),
             "bytes": size,
             "bits_per_byte": bits / size,
-            "ngram_bits_per_byte": min(ngram_bits(ngram, group) for ngram in ngrams) / size,
+            "ngram_bits_per_byte": min(ngram_bits(ngram, group)[0] for ngram in ngrams) / size,
+            "answer_bits_per_byte": answer_bits / answer_size,
+            "ngram_answer_bits_per_byte": min(ngram_bits(ngram, group)[1] for ngram in ngrams) / answer_size,
             "acceptance": acceptance.to_dict(),
         }
         total += acceptance if name in ASSISTANT_GROUPS else no_acceptance()
@@ -131,11 +134,18 @@ def fit_ngram(corpus: Corpus, names: list[str]) -> KneserNey:
     return ngram.fit(ids, np.concatenate(starts))
 
 
-def ngram_bits(ngram: KneserNey, group: Group) -> float:
-    """Bits of every token of `group` but the first of each document."""
+def answered(group: Group) -> np.ndarray:
+    """Which tokens are an assistant's, bool [tokens]: all of a text without one, but a document's first."""
+    mask = group.answers.astype(bool) if group.answers.any() else np.ones(len(group.ids), bool)
+    mask[group.bounds[:-1]] = False
+    return mask
+
+
+def ngram_bits(ngram: KneserNey, group: Group) -> tuple[float, float]:
+    """Bits of every token of `group` but the first of each document, and of those of the assistant."""
     starts = group.bounds[:-1]
     bits = -np.log2(ngram.probabilities(group.ids, starts))
-    return float(bits.sum() - bits[starts].sum())
+    return float(bits.sum() - bits[starts].sum()), float(bits[answered(group)].sum())
 
 
 def token_bytes(tokenizer_folder: Path) -> np.ndarray:
@@ -185,9 +195,9 @@ def batches_of(windows: list[Window], tokens: int = BATCH_TOKENS) -> Iterator[li
 
 
 @torch.inference_mode()
-def score(model: Model, group: Group) -> tuple[float, Acceptance]:
-    """Bits of all tokens but the first of each document, and the acceptance of the drafts."""
-    bits, acceptance = 0.0, no_acceptance()
+def score(model: Model, group: Group) -> tuple[tuple[float, float], Acceptance]:
+    """Bits of all tokens but the first of each document and of the assistant's, and the acceptance of drafts."""
+    bits, answer_bits, acceptance = 0.0, 0.0, no_acceptance()
     for batch in batches_of(list(windows_of(group))):
         ids = torch.zeros(len(batch), len(batch[0].ids), dtype=torch.long)
         scored = torch.zeros_like(ids, dtype=torch.bool)
@@ -202,9 +212,10 @@ def score(model: Model, group: Group) -> tuple[float, Acceptance]:
             logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten(), reduction="none"
         ).view(len(batch), -1)
         bits += float((loss.double() * scored[:, 1:]).sum()) / np.log(2)
+        answer_bits += float((loss.double() * (answers & scored)[:, 1:]).sum()) / np.log(2)
         drafts = [logits_j.argmax(-1) for logits_j in model.mtp_logits(hidden, ids, DEPTH)]
         acceptance += judge(ids, logits.argmax(-1), drafts, answers & scored)
-    return bits, acceptance
+    return (bits, answer_bits), acceptance
 
 
 def judge(
@@ -234,14 +245,16 @@ def judge(
 def table(figures: dict) -> str:
     lines = [
         f"{'group':15} {'documents':>9} {'bytes':>9} {'bits/byte':>9} {'n-gram':>7}"
+        f" {'answers':>7} {'n-gram':>7}"
         f" {'a1':>6} {'a2':>6} {'a3':>6} {'tokens/round':>12}"
     ]
     for name, each in figures["groups"].items():
         lines.append(
             f"{name:15} {each['documents']:9} {each['bytes']:9} {each['bits_per_byte']:9.3f}"
-            f" {each['ngram_bits_per_byte']:7.3f} {_acceptance_row(each['acceptance'])}"
+            f" {each['ngram_bits_per_byte']:7.3f} {each['answer_bits_per_byte']:7.3f}"
+            f" {each['ngram_answer_bits_per_byte']:7.3f} {_acceptance_row(each['acceptance'])}"
         )
-    lines.append(f"{'assistant text':53} {_acceptance_row(figures['assistant_acceptance'])}")
+    lines.append(f"{'assistant text':69} {_acceptance_row(figures['assistant_acceptance'])}")
     return "\n".join(lines)
 
 

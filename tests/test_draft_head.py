@@ -73,10 +73,14 @@ def test_many_rows_are_packed_in_blocks_and_none_twice(model):
     bits = np.tile(model.weights.output_bits, (4, 1))
     head = DraftHead(Backend(), model.backend.pack(bits[:16], "q8"), np.arange(16), bits, "q8")
     head.add(range(16, 16 + BLOCK_ROWS + 10))
+    assert packed == [], "only when they are asked for"
+    head.logits(hidden_row(model))
     assert packed == [BLOCK_ROWS, 10]
     head.add([900, 900, 3, 901])
+    head.logits(hidden_row(model))
     assert packed == [BLOCK_ROWS, 10, 12], "only the newest block again, and known tokens not at all"
     head.add([900, 20])
+    head.logits(hidden_row(model))
     assert len(packed) == 3
     whole = model.backend.matmul(hidden_row(model), model.backend.pack(bits, "q8"))[0]
     assert np.array_equal(head.logits(hidden_row(model)), whole[head.ids])

@@ -259,7 +259,7 @@ def test_memory_that_runs_out(running, expected, monkeypatch):
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(CpuBackend, "attention", none_left)
+        patch.setattr(CpuModel, "_trunk", none_left)
         failed = running.ask(ask())[-1]
     assert isinstance(failed, Failed) and "out of memory: use --quant q4" in failed.message
     assert ids_of(running.ask(ask())) == expected

@@ -20,10 +20,10 @@ def check(path: str | None) -> None:
         return
     if Path(path).suffix not in (".png", ".svg"):
         raise UsageError(f"plot {path}: use a name that ends in .png or .svg")
-    if importlib.util.find_spec("matplotlib") is None:
-        raise UsageError("--plot needs matplotlib: pip install 'kestrel-chat[bench]', or leave it out")
     if not Path(path).absolute().parent.is_dir():
         raise UsageError(f"plot {path}: its folder does not exist: create it")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise UsageError("--plot needs matplotlib: pip install 'kestrel-chat[bench]', or leave it out")
 
 
 def draw(path: str | None, report: dict) -> None:

@@ -22,6 +22,8 @@ from kestrel_engine.weights import DeltaWeights, Weights
 
 TILE_GRAIN_BYTES = 1 << 14
 """Least weight bytes that a thread takes at a time."""
+KEPT_PRODUCTS = 32
+"""Products kept ready: the output matrix at every number of rows, the draft head and what it grew by."""
 MATMULS = {"bf16": linear.bfloat16_matmul, "q8": linear.q8_matmul, "q4": linear.q4_matmul}
 
 
@@ -34,6 +36,7 @@ class CpuBackend:
         self.threads = threads
         self._program: Program | None = None
         self._scratch: dict[str, np.ndarray] = {}
+        self._products: dict[tuple, Program] = {}
 
     def activate(self) -> None:
         """Nothing to do: threads are found when a pass runs."""
@@ -90,21 +93,38 @@ class CpuBackend:
         return out
 
     def matmul(self, x: np.ndarray, matrix: PackedMatrix) -> np.ndarray:
+        if self._program is None:
+            return self._product(np.ascontiguousarray(x), matrix)
         rows, tiles = len(x), len(matrix.weights)
-        grain = max(1, TILE_GRAIN_BYTES * tiles // matrix.bytes)
-        with self._steps(rows) as steps:
-            out = steps.empty((rows, tiles * linear.TILE))
-            inputs: tuple = (x,)
-            if matrix.format != "bf16":
-                blocks = matrix.width // BLOCK
-                values, sums = (
-                    steps.empty((rows, matrix.width), np.int8),
-                    steps.empty((rows, blocks), np.int32),
-                )
-                inputs = (values, steps.empty((rows, blocks)), sums)
-                steps.add(kernels.quantize, rows * _cuts(matrix.width), 4, (x, *inputs))
-                inputs = (matrix.scales, *inputs)
-            steps.add(MATMULS[matrix.format], tiles, grain, (matrix.weights, *inputs, out))
+        steps, grain = self._program, max(1, TILE_GRAIN_BYTES * tiles // matrix.bytes)
+        out = steps.empty((rows, tiles * linear.TILE))
+        inputs: tuple = (x,)
+        if matrix.format != "bf16":
+            blocks = matrix.width // BLOCK
+            values, sums = steps.empty((rows, matrix.width), np.int8), steps.empty((rows, blocks), np.int32)
+            inputs = (values, steps.empty((rows, blocks)), sums)
+            steps.add(kernels.quantize, rows * _cuts(matrix.width), 4, (x, *inputs))
+            inputs = (matrix.scales, *inputs)
+        steps.add(MATMULS[matrix.format], tiles, grain, (matrix.weights, *inputs, out))
+        return out[:, : matrix.rows]
+
+    def _product(self, x: np.ndarray, matrix: PackedMatrix) -> np.ndarray:
+        """`matmul` outside a pass: the output matrix and the draft head, again and again. To record such a product
+        costs more than to run it for a small model."""
+        key = (id(matrix.weights), len(x), self.threads)
+        program = self._products.pop(key, None)
+        if program is None:
+            with self.recording(len(x)) as program:
+                self.matmul(x, matrix)
+            program.seal().keep(matrix)
+            while len(self._products) >= KEPT_PRODUCTS:
+                del self._products[next(iter(self._products))]
+        self._products[key] = program  # the newest at the end
+        out = linear.aligned_empty((len(x), len(matrix.weights) * linear.TILE), np.float32)
+        quantised = matrix.format != "bf16"
+        program.bind(0, 0 if quantised else 1, x)
+        program.bind(int(quantised), 5 if quantised else 2, out)
+        program.execute()
         return out[:, : matrix.rows]
 
     def rms_norm(self, x: np.ndarray, scale: np.ndarray, eps: float) -> np.ndarray:

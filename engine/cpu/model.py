@@ -8,10 +8,15 @@ import numpy as np
 
 from kestrel_engine.cpu.program import Program
 from kestrel_engine.model import Model
+from kestrel_engine.options import MAX_DRAFT
 from kestrel_engine.state import KVCache, State
 
 KEPT_PROGRAMS = 24
 """Programs kept for one state; the longest unused is recorded again when it is wanted."""
+
+
+MOST_INPUT_ROWS = 64
+"""A power of two: rows that the MTP head takes together when it has missed many."""
 
 
 class CpuModel(Model):
@@ -33,10 +38,19 @@ class CpuModel(Model):
         return program.output.copy()
 
     def _mtp_layer(self, state: State, tokens: list[int], hidden: np.ndarray) -> np.ndarray:
-        return self._mtp_pass("mtp", super()._mtp_layer, state, tokens, hidden).output.copy()
+        missed = len(tokens) - 1 if len(tokens) > MAX_DRAFT + 1 else 0
+        self._mtp_input(state, tokens[:missed], hidden[:missed])
+        last = self._mtp_pass("mtp", super()._mtp_layer, state, tokens[missed:], hidden[missed:])
+        return last.output.copy()
 
     def _mtp_input(self, state: State, tokens: list[int], hidden: np.ndarray) -> None:
-        self._mtp_pass("mtp input", super()._mtp_input, state, tokens, hidden)
+        """In parts of a few sizes: a program for every number of rows would be recorded more than run."""
+        start = 0
+        while start < len(tokens):
+            end = start + min(MOST_INPUT_ROWS, 1 << (len(tokens) - start).bit_length() - 1)
+            self._mtp_pass("mtp input", super()._mtp_input, state, tokens[start:end], hidden[start:end])
+            state.mtp.length += end - start
+            start = end
 
     def _mtp_pass(self, name: str, record: Callable, state: State, tokens: list[int], hidden) -> Program:
         def operations(program: Program):

@@ -149,11 +149,15 @@ def _dot16(words, x, accumulator):
 
 
 @device
-def _sum_segments(partials, out, residual, rows, segments, tile_rows):
-    """Each row's partial sums, added in order; onto `out` when it is the residual stream.
+def _sum_segments(partial, out, residual, rows, segments, tile_rows):
+    """Each row's partial sums, one a thread, added in order; onto `out` when it is the residual stream.
 
-    partials: shared, [rows, tile_rows, segments].
+    partial: this thread's, [rows]; shared memory takes [rows, tile_rows, segments].
     """
+    partials = cuda.shared.array(0, float32)
+    for m in range(rows):
+        partials[m * cuda.blockDim.x + cuda.threadIdx.x] = partial[m]
+    cuda.syncthreads()
     tile = cuda.blockIdx.x * tile_rows
     for place in range(cuda.threadIdx.x, rows * tile_rows, cuda.blockDim.x):
         m, n = place // tile_rows, tile + place % tile_rows
@@ -206,11 +210,7 @@ def make_q4_rows(rows: int):
         add_block(w5, high_bfloat16(s[2]), x, x_scales, 5, segment, segments, partial)
         add_block(w6, low_bfloat16(s[3]), x, x_scales, 6, segment, segments, partial)
         add_block(w7, high_bfloat16(s[3]), x, x_scales, 7, segment, segments, partial)
-        partials = cuda.shared.array(0, float32)
-        for m in range(rows):
-            partials[m * cuda.blockDim.x + thread] = partial[m]
-        cuda.syncthreads()
-        _sum_segments(partials, out, residual, rows, segments, tile_rows)
+        _sum_segments(partial, out, residual, rows, segments, tile_rows)
 
     return q4_rows
 
@@ -250,11 +250,7 @@ def make_q8_rows(rows: int):
         add_two(weights, at + 2048, s[1], x, x_scales, 2, segment, segments, partial)
         add_two(weights, at + 4096, s[2], x, x_scales, 4, segment, segments, partial)
         add_two(weights, at + 6144, s[3], x, x_scales, 6, segment, segments, partial)
-        partials = cuda.shared.array(0, float32)
-        for m in range(rows):
-            partials[m * cuda.blockDim.x + thread] = partial[m]
-        cuda.syncthreads()
-        _sum_segments(partials, out, residual, rows, segments, tile_rows)
+        _sum_segments(partial, out, residual, rows, segments, tile_rows)
 
     return q8_rows
 
@@ -286,11 +282,7 @@ def make_bfloat16_rows(rows: int):
                 total = add_pair(w[1], low[2], low[3], total)
                 total = add_pair(w[2], high[0], high[1], total)
                 partial[m] = add_pair(w[3], high[2], high[3], total)
-        partials = cuda.shared.array(0, float32)
-        for m in range(rows):
-            partials[m * cuda.blockDim.x + thread] = partial[m]
-        cuda.syncthreads()
-        _sum_segments(partials, out, residual, rows, segments, tile_rows)
+        _sum_segments(partial, out, residual, rows, segments, tile_rows)
 
     return bfloat16_rows
 

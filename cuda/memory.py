@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -52,41 +52,32 @@ class DeviceArray:
         return self.memory.download(self)
 
 
-class Memory:
+class Memory(Protocol):
     """What the runner asks of a device. `launch` and the copies are in the order of one stream."""
 
-    def empty(self, shape: tuple[int, ...], dtype) -> DeviceArray:
-        raise NotImplementedError
+    def empty(self, shape: tuple[int, ...], dtype) -> DeviceArray: ...
 
-    def copy(self, target: DeviceArray, source: DeviceArray | np.ndarray) -> None:
-        raise NotImplementedError
+    def copy(self, target: DeviceArray, source: DeviceArray | np.ndarray) -> None: ...
 
-    def download(self, source: DeviceArray) -> np.ndarray:
-        raise NotImplementedError
+    def download(self, source: DeviceArray) -> np.ndarray: ...
 
-    def launch(self, kernel, blocks: int | tuple, threads: int, *arguments, shared: int = 0) -> None:
-        raise NotImplementedError
+    def launch(self, kernel, blocks: int | tuple, threads: int, *arguments, shared: int = 0) -> None: ...
 
     def capture(self, work: Callable[[], None]) -> Callable[[], None]:
         """A function that repeats the launches and device copies of `work`."""
-        raise NotImplementedError
 
     def view(self, source: DeviceArray, first: int, shape: tuple[int, ...], dtype) -> DeviceArray:
         """Part of a flat array of 4-byte items, as another type of 4 bytes."""
-        raise NotImplementedError
 
     def reshape(self, source: DeviceArray, shape: tuple[int, ...]) -> DeviceArray:
         """The same memory in another shape."""
-        raise NotImplementedError
 
     def mirror(self, size: int) -> Mirror:
         """`size` int32 on both sides, zero at first."""
-        raise NotImplementedError
 
     def mark(self) -> Callable[[], float]:
         """Note the time here in the stream. The result, called after everything is done, says when it was, in
         seconds on a clock of its own."""
-        raise NotImplementedError
 
     def zeros(self, shape: tuple[int, ...], dtype) -> DeviceArray:
         out = self.empty(shape, dtype)
@@ -99,7 +90,7 @@ class Memory:
         return out
 
 
-class Mirror:
+class Mirror(Protocol):
     """A small int32 array that goes to the device, or comes from there, in one copy."""
 
     def __init__(self, host: np.ndarray, device: DeviceArray):
@@ -107,11 +98,9 @@ class Mirror:
 
     def send(self) -> None:
         """Host to device, in the order of the stream. The host side must not change until `receive`d."""
-        raise NotImplementedError
 
     def receive(self) -> None:
         """Device to host, after all work so far."""
-        raise NotImplementedError
 
 
 def _arguments(arguments) -> list:

@@ -8,6 +8,7 @@ memory, no spills, 16-byte weight loads and dp4a where they belong, and no contr
 
 from __future__ import annotations
 
+import argparse
 import functools
 import importlib.util
 import re
@@ -286,20 +287,24 @@ BEGIN, END = "<!-- kernels: python -m kestrel_cuda.offline write -->", "<!-- end
 
 
 def main(arguments: Iterable[str]) -> int:
-    """`write FILE` or `check FILE`: the table between the marks of a document."""
-    mode, path = arguments
-    text = Path(path).read_text()
-    before, old, after = (
-        text.partition(BEGIN)[0],
-        text.partition(BEGIN)[2].partition(END)[0],
-        text.partition(END)[2],
+    parser = argparse.ArgumentParser(
+        prog="kestrel_cuda.offline", description="Compile every kernel; the table of a document."
     )
+    parser.add_argument("mode", choices=("write", "check"))
+    parser.add_argument("path", type=Path, help="a document with the marks of the table")
+    options = parser.parse_args(list(arguments))
+    mode, path = options.mode, options.path
+    text = path.read_text() if path.is_file() else ""
+    if BEGIN not in text or END not in text:
+        parser.error(f"{path} has no marks for the table: {BEGIN} and {END}")
+    before, rest = text.split(BEGIN, 1)
+    old, after = rest.split(END, 1)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         rows = list(pool.map(compile_row, [launch.name for launch in launches()]))
     wrong = [fault for _, faults in rows for fault in faults]
     new = "\n" + "\n".join([HEADER, *(row for row, _ in rows)]) + "\n"
     if mode == "write":
-        Path(path).write_text(before + BEGIN + new + END + after)
+        path.write_text(before + BEGIN + new + END + after)
     elif new != old:
         wrong += [f"{path}: out of date: {line}" for line in new.splitlines() if line not in old.splitlines()]
     print(

@@ -14,50 +14,21 @@ from numba import cuda
 SIMULATOR: bool = bool(numba.config.ENABLE_CUDASIM)
 
 if SIMULATOR:
-    from kestrel_cuda.simulated import (
-        bits_from_float,
-        dot4,
-        float_from_bits,
-        load_floats,
-        load_words,
-        mul,
-        sqrt,
-        stream_words,
-        warp_best,
-        warp_max,
-        warp_sum,
-    )
+    import kestrel_cuda.simulated as primitives
 else:
-    from kestrel_cuda.intrinsics import (
-        bits_from_float,
-        dot4,
-        float_from_bits,
-        load_floats,
-        load_words,
-        mul,
-        sqrt,
-        stream_words,
-        warp_best,
-        warp_max,
-        warp_sum,
-    )
+    import kestrel_cuda.intrinsics as primitives
 
-__all__ = [
-    "SIMULATOR",
-    "bits_from_float",
-    "device",
-    "dot4",
-    "float_from_bits",
-    "kernel",
-    "load_floats",
-    "load_words",
-    "mul",
-    "sqrt",
-    "stream_words",
-    "warp_best",
-    "warp_max",
-    "warp_sum",
-]
+bits_from_float = primitives.bits_from_float
+dot4 = primitives.dot4
+float_from_bits = primitives.float_from_bits
+load_floats = primitives.load_floats
+load_words = primitives.load_words
+mul = primitives.mul
+sqrt = primitives.sqrt
+stream_words = primitives.stream_words
+warp_best = primitives.warp_best
+warp_max = primitives.warp_max
+warp_sum = primitives.warp_sum
 
 kernel = cuda.jit if SIMULATOR else functools.partial(cuda.jit, cache=True)
 """Decorator of every kernel. Products that may be added to something are written `mul(a, b)`: PTX `mul.rn`,

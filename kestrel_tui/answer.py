@@ -30,6 +30,7 @@ class Answer:
         self._journal = journal
         chat.turns.append(self.turn)
         journal.user(question)
+        chat.id = journal.id or chat.id  # a new chat has one from its first question on
 
     def take(self, event: Event) -> None:
         """Keep what `event` brings. Called before it is shown, so that nothing shown is lost."""

@@ -202,7 +202,10 @@ _ENDINGS = {None: "cut off", "cancelled": "stopped", "length": "length limit rea
 
 def as_markdown(chat: Chat) -> str:
     """A chat to read, mail or file: a heading for each voice, reasoning as a quotation."""
-    blocks = [f"# Chat {chat.id}", f"{local_time(chat.created)}, model {chat.model or 'kestrel-nano'}"]
+    blocks = [
+        f"# Chat {chat.id}".rstrip(),
+        f"{local_time(chat.created)}, model {chat.model or 'kestrel-nano'}",
+    ]
     if chat.system:
         blocks += ["## System", chat.system]
     for turn in chat.turns:

@@ -180,6 +180,7 @@ def _prompt(text: str, raw: bool) -> str:
 def _open_chat(given: dict[str, Any], settings: Settings, journal: Journal) -> tuple[Chat, Settings]:
     """The chat to go on with, or a new one; and the settings with the model that chat was held with."""
     from kestrel_tui.chats import Chat
+    from kestrel_tui.journal import now
 
     if "continue" in given or "resume" in given:
         store = _store()
@@ -192,7 +193,7 @@ def _open_chat(given: dict[str, Any], settings: Settings, journal: Journal) -> t
         if "model" not in given:
             settings = dataclasses.replace(settings, model=chat.model)
         return chat, settings
-    chat = Chat(model=_lasting_name(settings.model), system=settings.system)
+    chat = Chat(created=now(), model=_lasting_name(settings.model), system=settings.system)
     journal.begin(chat.model, chat.system)
     return chat, settings
 

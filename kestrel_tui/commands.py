@@ -8,7 +8,7 @@ from typing import Protocol
 
 from kestrel_engine.errors import KestrelError
 from kestrel_tui.chats import Chat
-from kestrel_tui.journal import Journal
+from kestrel_tui.journal import Journal, now
 from kestrel_tui.settings import Settings, parse_speculate
 from kestrel_tui.stats import TurnStats
 
@@ -21,7 +21,7 @@ _HELP = '''\
 /think on|off|auto  reasoning before the answer
 /speculate auto|off|1..8   draft length; the text stays the same
 /stats              figures of the last answer
-/quit               end (also ctrl+d, or ctrl+c twice)
+/quit               end (also ctrl+c twice, or ctrl+d in the plain chat)
 ctrl+c stops an answer and keeps what is there. A line that ends in \\ goes on in the next one;
 """ begins and ends a block of lines. Put a space before a message that begins with a slash.'''
 
@@ -93,7 +93,7 @@ class Commands:
 
     def _new(self, _: str) -> None:
         old = self._host.chat
-        self._host.chat = Chat(model=old.model, system=old.system)
+        self._host.chat = Chat(created=now(), model=old.model, system=old.system)
         self._host.journal.begin(old.model, old.system)
         self._host.turns_changed()
         self._host.say("(a new chat)")

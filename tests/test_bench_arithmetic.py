@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from kestrel_engine.bench import arithmetic, command
-from kestrel_engine.bench.arithmetic import Tally
 from kestrel_engine.bench.contestant import Answered
 from kestrel_engine.bench.phases import Clock, phases_ms
 from kestrel_engine.bench.scripted import Script
@@ -18,6 +17,7 @@ from kestrel_engine.bench.starts import Start
 from kestrel_engine.bench.table import table
 from kestrel_engine.bench.weightbytes import bytes_of
 from kestrel_engine.events import Round, Token
+from kestrel_engine.tally import Tally
 
 
 def tally_of(*rounds: tuple[int, int]) -> Tally:

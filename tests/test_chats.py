@@ -18,9 +18,11 @@ from terminal import run_chat, start_chat
 from kestrel_engine.errors import UsageError
 from kestrel_engine.events import Released, Round, Token
 from kestrel_tui import journal as journal_module
-from kestrel_tui.chats import ChatStore, read_chat
-from kestrel_tui.cli import main
+from kestrel_tui.answer import Answer
+from kestrel_tui.chats import ChatStore, as_markdown, read_chat
+from kestrel_tui.cli import _open_chat, main
 from kestrel_tui.journal import Journal
+from kestrel_tui.settings import Settings
 
 
 @pytest.fixture(autouse=True)
@@ -225,6 +227,17 @@ def test_show_is_markdown(home: Path, capsys: pytest.CaptureFixture) -> None:
         in out
     )
     assert "\x1b[2J" in out  # a pipe gets the text as it is
+
+
+def test_a_new_chat_is_known_by_id_and_date_from_its_first_question_on(home: Path) -> None:
+    """What the screen prints at its end and what F9 saves begin with both."""
+    journal = Journal(print, home)
+    chat, _ = _open_chat({}, Settings(), journal)
+    with Answer("Hello", chat, journal, 0.0):
+        pass
+    assert chat.id == journal.id != ""
+    assert as_markdown(chat).startswith(f"# Chat {chat.id}\n\n{time.strftime('%Y-')}")
+    journal.close()
 
 
 def test_show_says_how_an_answer_ended(home: Path, capsys: pytest.CaptureFixture) -> None:

@@ -202,7 +202,7 @@ def test_a_chat_that_goes_on_looks_as_it_did(home: Path) -> None:
     app = drive(scenario, folder=home, chat=read_chat(path))
     assert rows[0][1:] == rows[1][1:] and rows[0][0][:4] == rows[1][0][:4]
     turns = app.conversation.chat.turns
-    assert app.conversation.figures.totals.rounds == sum(len(turn.rounds) for turn in turns) > 0
+    assert app.conversation.figures.totals.tally.rounds == sum(len(turn.rounds) for turn in turns) > 0
     assert len(turns) == 2
 
 

@@ -12,6 +12,7 @@ from textual.selection import SELECT_ALL
 from kestrel_engine.events import Failed, Notice, Released, Token
 from kestrel_tui.live.chat_screen import ChatScreen
 from kestrel_tui.live.line_painter import LinePainter
+from kestrel_tui.live.pace import Pace
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_a_fast_stream_loses_nothing_however_it_ends(
 
 def test_a_frame_that_is_due_at_once_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """A timer of Textual's drops its only tick when its time is over before it looks at the clock."""
-    monkeypatch.setattr(ChatScreen, "_until_frame", lambda self: 1e-9)
+    monkeypatch.setattr(Pace, "wait", lambda self: 1e-9)
 
     async def scenario(chat: Driver) -> None:
         engine = await chat.asked()

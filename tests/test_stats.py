@@ -24,17 +24,17 @@ def stats_of(*rounds: tuple[int, int]) -> TurnStats:
 def test_a_draft_counts_as_tested_only_behind_right_ones() -> None:
     stats = stats_of((3, 3), (3, 1), (3, 0), (1, 1), (0, 0))
     # Position 0 was tested in four rounds and right in three; position 1 in two; position 2 in one.
-    assert stats.acceptance_by_position == [3 / 4, 1 / 2, 1.0]
+    assert stats.tally.acceptance_by_position == [3 / 4, 1 / 2, 1.0]
 
 
 def test_positions_that_were_never_tested_are_left_out() -> None:
-    assert stats_of((4, 0), (4, 1)).acceptance_by_position == [1 / 2, 0.0]
+    assert stats_of((4, 0), (4, 1)).tally.acceptance_by_position == [1 / 2, 0.0]
 
 
 def test_drafts_behind_the_end_of_the_answer_are_not_tested() -> None:
     stats = stats_of((2, 1))
     stats.add(dataclasses.replace(a_round(3, 1), rejected=()))
-    assert stats.acceptance_by_position == [1.0, 0.0]
+    assert stats.tally.acceptance_by_position == [1.0, 0.0]
     assert stats.as_dict()["acceptance_rate"] == 2 / 3
 
 

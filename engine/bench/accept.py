@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from kestrel_engine.bench.arithmetic import Tally, chained, expected_length
+from kestrel_engine.bench.arithmetic import chained, expected_length
 from kestrel_engine.bench.command import (
     CONTEXT,
     Progress,
@@ -28,6 +28,7 @@ from kestrel_engine.loader import LoadedModel
 from kestrel_engine.model import Model
 from kestrel_engine.options import MAX_DRAFT, SamplingOptions
 from kestrel_engine.sampling import Sampler
+from kestrel_engine.tally import Tally
 
 
 def count_window(model: Model, drafter: Drafter, tokens: list[int], length: int, tally: Tally) -> None:

@@ -1,8 +1,7 @@
-"""The arithmetic of measurements: acceptance from counted rounds, and statistics of repeated figures.
+"""The arithmetic of measurements: what acceptance rates promise, and statistics of repeated figures.
 
-A draft is *tested* when every draft before it in its round was right: the accepted ones and the first rejected
-one. alpha_j = accepted / tested at position j, p_j = alpha_1 ... alpha_j, and a round yields 1 + sum of p tokens
-(Leviathan et al., 2023, with a rate per position).
+alpha_j = accepted / tested at position j (`kestrel_engine.tally`), p_j = alpha_1 ... alpha_j, and a round yields
+1 + sum of p tokens (Leviathan et al., 2023, with a rate per position).
 """
 
 from __future__ import annotations
@@ -10,55 +9,7 @@ from __future__ import annotations
 import itertools
 import operator
 import statistics
-from collections import Counter
 from collections.abc import Sequence
-
-
-class Tally:
-    """Adds up rounds. Times in milliseconds."""
-
-    def __init__(self) -> None:
-        self.rounds = self.tokens = self.drafted = self.accepted = 0
-        self.draft_ms = self.verify_ms = self.replay_ms = 0.0
-        self._accepted_counts: Counter[int] = Counter()
-        self._accepted_at: Counter[int] = Counter()
-        self._tested_at: Counter[int] = Counter()
-        self._longest_draft = 0
-
-    def add(
-        self,
-        tokens: int,
-        drafted: int,
-        accepted: int,
-        rejected: bool,
-        times: tuple[float, float, float] = (0.0, 0.0, 0.0),
-    ) -> None:
-        """One round: `rejected` says whether a draft was found wrong (not so when the answer ended before);
-        `times` are its milliseconds of draft, verify and replay."""
-        self.rounds += 1
-        self.tokens += tokens
-        self.drafted += drafted
-        self.accepted += accepted
-        self.draft_ms += times[0]
-        self.verify_ms += times[1]
-        self.replay_ms += times[2]
-        self._accepted_counts[accepted] += 1
-        self._accepted_at.update(range(accepted))
-        self._tested_at.update(range(accepted + rejected))
-        self._longest_draft = max(self._longest_draft, drafted)
-
-    @property
-    def acceptance_by_position(self) -> list[float]:
-        return [self._accepted_at[place] / self._tested_at[place] for place in range(len(self._tested_at))]
-
-    @property
-    def accepted_histogram(self) -> list[int]:
-        """Rounds that accepted exactly n drafts, n from 0 to the longest draft."""
-        return [self._accepted_counts[n] for n in range(self._longest_draft + 1)] if self.rounds else []
-
-    @property
-    def tokens_per_round(self) -> float:
-        return self.tokens / self.rounds if self.rounds else 0.0
 
 
 def chained(alpha: Sequence[float]) -> list[float]:

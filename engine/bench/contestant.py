@@ -7,12 +7,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kestrel_engine.bench.arithmetic import Tally
 from kestrel_engine.bench.scripted import ScriptedDrafter
 from kestrel_engine.events import Event, Released, Round
 from kestrel_engine.loader import LoadedModel
 from kestrel_engine.options import DraftLength, SamplingOptions
 from kestrel_engine.session import Session, Turn
+from kestrel_engine.tally import Tally
 
 
 def new_session(loaded: LoadedModel, rollback: str = "cursor", chunk: int | None = None) -> Session:

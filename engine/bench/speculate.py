@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kestrel_engine.bench import plot
-from kestrel_engine.bench.arithmetic import Tally, expected_length, median, median_index, spread
+from kestrel_engine.bench.arithmetic import expected_length, median, median_index, spread
 from kestrel_engine.bench.command import (
     Progress,
     add_command,
@@ -30,6 +30,7 @@ from kestrel_engine.bench.starts import PROMPTS, TOKENS, Start, starts
 from kestrel_engine.bench.table import rates, table
 from kestrel_engine.loader import LoadedModel
 from kestrel_engine.options import MAX_DRAFT, DraftLength, SamplingOptions
+from kestrel_engine.tally import Tally
 
 
 @dataclass(slots=True)

@@ -25,20 +25,12 @@ from kestrel_tui.live.dialogs import ChatsDialog, SaveDialog
 from kestrel_tui.live.inspector import Inspector
 from kestrel_tui.live.kinds import styles_of
 from kestrel_tui.live.legend import Legend
+from kestrel_tui.live.pace import Pace
 from kestrel_tui.live.panel import Panel
 from kestrel_tui.live.prompt_box import PromptBox
 from kestrel_tui.live.save import Colours, save
 from kestrel_tui.live.status_line import StatusLine
 from kestrel_tui.live.token_view import TokenView
-
-FRAME: Final = 1 / 30
-"""Seconds between two repaints while tokens come, at least."""
-
-SHARE: Final = 0.08
-"""Of a core, that repaints may take from the engine: dearer ones come more rarely."""
-
-LONGEST_FRAME: Final = 0.1
-"""But not more rarely than this, in seconds."""
 
 PANEL_PERIOD: Final = 0.2
 """Seconds between two repaints of the figures while tokens come."""
@@ -99,10 +91,8 @@ class ChatScreen(Screen[int]):
     def __init__(self, conversation: Conversation, bridge: Bridge) -> None:
         super().__init__()
         self.conversation, self.bridge = conversation, bridge
-        self._flushed = self._panelled = self._started = 0.0
-        self._frame_cost = 0.0
-        """Seconds of a core that this thread took from the repaint before the last to the last."""
-        self._spent = time.thread_time()
+        self._pace = Pace()
+        self._panelled = self._started = 0.0
         self._is_flush_due = False
         self._is_settled = False
         """Whether the garbage collector knows what loading the model brought."""
@@ -173,7 +163,7 @@ class ChatScreen(Screen[int]):
         """Take the events now if the last repaint is a frame ago, else when it is."""
         if self._is_flush_due:
             return
-        wait = self._until_frame()
+        wait = self._pace.wait()
         if wait <= 0:
             self.flush()
         else:
@@ -181,25 +171,19 @@ class ChatScreen(Screen[int]):
             # Not set_timer: that drops its only tick when the machine is busy and the time is over at once.
             asyncio.get_running_loop().call_later(wait, self.post_message, FrameDue())
 
-    def _until_frame(self) -> float:
-        """Seconds until the next repaint may come."""
-        pace = min(LONGEST_FRAME, max(FRAME, self._frame_cost / SHARE))
-        return pace - (time.monotonic() - self._flushed)
-
     def on_frame_due(self) -> None:
         self.flush()
 
     def flush(self) -> None:
         """Take what the engine said since the last time, and show it."""
         self._is_flush_due = False
-        self._flushed = time.monotonic()
-        self._frame_cost, self._spent = time.thread_time() - self._spent, time.thread_time()
+        self._pace.begin()
         was_answering, had_tokens = self.conversation.is_answering, self.conversation.has_tokens
         for event in self.bridge.drain():
             self.conversation.take(event)
         self._give_back()
         is_steady = was_answering and self.conversation.is_answering and had_tokens
-        self.show(figures=not is_steady or self._flushed - self._panelled >= PANEL_PERIOD)
+        self.show(figures=not is_steady or self._pace.begun - self._panelled >= PANEL_PERIOD)
         self._tidy(was_answering)
 
     def _tidy(self, was_answering: bool) -> None:

@@ -77,4 +77,4 @@ def percent(logprob: float) -> str:
 
 def _quoted(text: str) -> str:
     visible = for_terminal(text.replace("\n", "↵").replace("\t", "⇥"))
-    return f"“{visible}”" if visible else "(part of a character)"
+    return f"“{visible}”" if visible else "(no text of its own)"

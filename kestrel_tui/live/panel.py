@@ -109,24 +109,24 @@ def _speed(conversation: Conversation) -> Iterator[Content]:
         yield Content.styled(
             f"{_number(figures.plain)} ms without drafts; nothing to compare with yet", _MUTED
         )
-    if figures.totals.rounds:
+    if figures.totals.tally.rounds:
         per_round = figures.totals.as_dict()["tokens_per_round"]
         yield Content.assemble(("tokens/round ", _MUTED), f"{per_round:.2f}")
 
 
 def _acceptance(figures: Figures) -> Iterator[Content]:
     totals = figures.totals
-    if not totals.drafted:
+    if not totals.tally.drafted:
         return
     rate = totals.as_dict()["acceptance_rate"]
     yield _BLANK
     yield Content.assemble(
         ("accepted ", _MUTED),
         (f"{rate:.0%}", _STRONG),
-        (f" ({totals.accepted} of {totals.tested} tested)", _MUTED),
+        (f" ({totals.tally.accepted} of {totals.tally.tested} tested)", _MUTED),
     )
     yield Content.styled("  n right at n    rounds with n", _MUTED)
-    yield from _by_count(totals.acceptance_by_position, totals.as_dict()["accepted_histogram"])
+    yield from _by_count(totals.tally.acceptance_by_position, totals.tally.accepted_histogram)
 
 
 def _by_count(rates: list[float], histogram: list[int]) -> Iterator[Content]:

@@ -72,9 +72,10 @@ def _provenance(chat: Chat) -> Iterator[str]:
         yield ""
         yield f"### Answer {number}{seed}"
         yield ""
+        tally = stats.tally
         yield (
-            f"{stats.tokens} tokens in {stats.rounds} rounds; {stats.accepted} of {stats.tested} tested drafts "
-            f"accepted ({stats.drafted} drafted)."
+            f"{stats.tokens} tokens in {tally.rounds} rounds; {tally.accepted} of {tally.tested} tested drafts "
+            f"accepted ({tally.drafted} drafted)."
         )
         yield ""
         yield "| round | tokens | drafted | rejected | draft, verify, replay ms | draft length |"

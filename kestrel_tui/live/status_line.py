@@ -63,7 +63,7 @@ def _figures(conversation: Conversation) -> Content:
         parts.append(Content(f"{speed:.1f} ms/token"))
     if figures.speedup is not None:
         parts.append(Content(f"{figures.speedup:.2f}×"))
-    if figures.totals.drafted:
+    if figures.totals.tally.drafted:
         stats = figures.totals.as_dict()
         parts.append(Content(f"{stats['tokens_per_round']:.1f}/round"))
         parts.append(Content(f"{stats['acceptance_rate']:.0%} accepted"))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kestrel_engine.bench import plot
-from kestrel_engine.bench.arithmetic import Tally, median, median_index, spread
+from kestrel_engine.bench.arithmetic import median, median_index, spread
 from kestrel_engine.bench.command import (
     Progress,
     add_command,
@@ -36,6 +36,7 @@ from kestrel_engine.bench.table import rates, table
 from kestrel_engine.drafter import MtpDrafter
 from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_engine.loader import LoadedModel
+from kestrel_engine.tally import Tally
 
 
 @dataclass(slots=True)

@@ -10,6 +10,9 @@ from kestrel_engine.errors import UsageError
 MAX_DRAFT = 8
 """Longest draft: a verify pass has at most MAX_DRAFT + 1 rows."""
 
+MAX_THREADS = 1024
+"""More would take seconds to start, and the system may have none left."""
+
 COLDEST = 1e-6
 """Temperatures below this are greedy: the noise could only decide ties, and the scaled logits overflow."""
 
@@ -93,6 +96,8 @@ class EngineOptions:
         _require(self.quant in ("auto", "bf16", "q8", "q4"), f"quant {self.quant}: use auto, bf16, q8 or q4")
         _require(self.device in ("auto", "cpu", "cuda"), f"device {self.device}: use auto, cpu or cuda")
         _require(self.threads is None or self.threads >= 1, f"threads {self.threads}: use 1 or more")
+        few = self.threads is None or self.threads <= MAX_THREADS
+        _require(few, f"threads {self.threads}: use {MAX_THREADS} or fewer, best as many as there are cores")
         _require(self.context is None or self.context >= 16, f"context {self.context}: use 16 or more")
         _require(self.prefill_chunk >= 1, f"prefill-chunk {self.prefill_chunk}: use 1 or more")
         _require(

@@ -30,7 +30,8 @@ SMALLEST_CHECKPOINT = 64 << 20
 SIZE_LIMIT = 20 << 30
 """Bytes of all packed files together; the longest unused go first."""
 SUFFIX, TEMPORARY = ".weights", ".tmp"
-TEMPORARY_DAYS = 1
+TEMPORARY_SECONDS = 600
+"""An unfinished file that nobody has written to for so long was left by a stopped process."""
 SETTLED_NANOSECONDS = 2 * 10**9
 """A file changed so shortly ago could change again within the same time stamp."""
 
@@ -67,6 +68,7 @@ class PackedCache:
         """Map the file, or begin to write it when there is room for `space` bytes."""
         if self.path is None:
             return
+        remove_left_over(self.path.parent)
         try:
             self._found = map_packed(self.path, self._key, matrix_type)
             with contextlib.suppress(OSError):
@@ -215,12 +217,16 @@ def _write_whole(path: Path, text: str) -> None:
 # --- the folder -------------------------------------------------------------------------------------------
 
 
-def prune(folder: Path, keep: Path) -> None:
-    """Remove the longest unused files beyond SIZE_LIMIT, and what a killed process left behind."""
+def remove_left_over(folder: Path) -> None:
+    """Remove what stopped processes left behind; who still writes has written lately."""
     for left in folder.glob(f"*{TEMPORARY}"):
         with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > TEMPORARY_DAYS * 86400:
+            if time.time() - left.stat().st_mtime > TEMPORARY_SECONDS:
                 left.unlink()
+
+
+def prune(folder: Path, keep: Path) -> None:
+    """Remove the longest unused files beyond SIZE_LIMIT."""
     total, files = 0, []
     for path in folder.glob(f"*{SUFFIX}"):
         with contextlib.suppress(OSError):

@@ -14,6 +14,7 @@ import json
 import math
 import mmap
 import os
+import stat
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -76,6 +77,8 @@ def map_packed(path: os.PathLike | str, key: str, matrix_type: type) -> dict[str
 
     Every byte is checked, which also brings the pages in. Raises Damaged, or OSError (a missing file too).
     """
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise Damaged  # to open a pipe would wait for ever
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size < TRAILER_BYTES:

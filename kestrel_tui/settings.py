@@ -17,6 +17,9 @@ from kestrel_engine.options import EngineOptions, SamplingOptions, SpeculationOp
 from kestrel_tui.keys import parse_keys
 from kestrel_tui.sanitize import clean_input
 
+DEEPEST = 8
+"""Tables in tables that the config file may have."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -258,6 +261,15 @@ def resolve(
     return Settings(**values), warnings
 
 
+def _depth(table: Any) -> int:
+    """How deep tables and lists are nested, told without recursion: dotted keys nest as deep as they like."""
+    depth, level = 0, [table]
+    while level := [v for item in level for v in (item.values() if isinstance(item, dict) else item)
+                    if isinstance(v, dict | list)]:  # fmt: skip
+        depth += 1
+    return depth
+
+
 def _from_file(path: Path, warnings: list[str]) -> Iterator[tuple[str, Any]]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -270,6 +282,8 @@ def _from_file(path: Path, warnings: list[str]) -> Iterator[tuple[str, Any]]:
         raise UsageError(f"{path}: not UTF-8 text: save it as UTF-8") from None
     except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits
         raise UsageError(f"{path}: not valid TOML: {error}") from None
+    if _depth(table) > DEEPEST:
+        raise UsageError(f"{path}: tables nested more than {DEEPEST} deep: no setting needs that")
     for key, value in table.items():
         name, place = key.replace("-", "_"), f"{path}:{_line_of(key, text)}: "
         if name == "keys":

@@ -6,6 +6,7 @@ import dataclasses
 import errno
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -229,6 +230,27 @@ def test_a_damaged_file_is_rebuilt_with_a_notice(place, damage):
     place.assert_clean()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_in_the_place_of_the_file_does_not_stop_the_start(place):
+    first = place.load()
+    (path,) = place.files
+    path.unlink()
+    os.mkfifo(path)
+    assert_same_weights(place.load(), first)
+    assert len(place.notes) == 1 and path.is_file()
+
+
+def test_what_a_stopped_process_left_is_removed_at_the_next_start_and_not_what_is_being_written(place):
+    place.load()
+    old, new = place.cache / "old.tmp", place.cache / "new.tmp"
+    for path in (old, new):
+        path.write_bytes(b"unfinished")
+    hour_ago = time.time() - 3600
+    os.utime(old, (hour_ago, hour_ago))
+    place.load()
+    assert place.packed == 0 and not old.exists() and new.exists()
+
+
 def test_a_file_of_another_key_is_not_taken(place):
     place.load()
     (path,) = place.files
@@ -358,15 +380,9 @@ def test_pruning_removes_the_longest_unused(place, monkeypatch):
     for age, format in enumerate(("q4", "bf16", "q8")):
         os.utime(by_format[format], (1e9 - age, 1e9 - age))
     place.load("q8")  # used: now the newest
-    left = place.cache / "old.tmp"
-    left.write_text("x")
-    os.utime(left, (1e9, 1e9))
-    running = place.cache / "running.tmp"
-    running.write_text("x")
     monkeypatch.setattr(packed_cache, "SIZE_LIMIT", sizes[by_format["q8"]] + sizes[by_format["q4"]])
     packed_cache.prune(place.cache, keep=by_format["q4"])
     assert place.files == sorted([by_format["q8"], by_format["q4"]])
-    assert not left.exists() and running.exists()
     monkeypatch.setattr(packed_cache, "SIZE_LIMIT", 0)
     packed_cache.prune(place.cache, keep=by_format["q4"])
     assert place.files == [by_format["q4"]], "the one in use stays whatever its size"

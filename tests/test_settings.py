@@ -125,6 +125,20 @@ def test_a_bad_flag_is_named(tmp_path: Path, flags: dict, message: str | None) -
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("line", ["[keys]\n{}b = 1", "seed.{}b = 1", "{}b = 1"])
+def test_tables_without_end_are_one_line(tmp_path: Path, line: str) -> None:
+    """Dotted keys nest deeper than Python can go, and TOML's reader does not mind."""
+    path = tmp_path / "config.toml"
+    path.write_text(line.format("a." * 3000))
+    with pytest.raises(UsageError, match="nested more than 8 deep"):
+        resolve({}, {}, path)
+
+
+def test_more_threads_than_any_machine_has_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="threads 10000: use 1024 or fewer"):
+        resolve({"threads": 10000}, {}, tmp_path / "none")
+
+
 def test_a_bad_variable_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="KESTREL_THREADS: threads 0: use 1 or more"):
         resolve({}, {"KESTREL_THREADS": "0"}, tmp_path / "none")

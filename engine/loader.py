@@ -230,9 +230,7 @@ def _cpu_backend(threads: int | None, emit: Callable[[Event], None]):
     runtime.prepare(lambda fraction: emit(Loading("compiling kernels (first start only)", fraction)))
     from kestrel_engine.cpu.backend import CpuBackend
 
-    backend = CpuBackend(threads or runtime.physical_cores())
-    backend.activate()
-    return backend
+    return CpuBackend(threads or runtime.physical_cores())
 
 
 def _cuda_backend(emit: Callable[[Event], None]):

@@ -172,7 +172,6 @@ def run_mode(loaded: LoadedModel, mode: Mode, turn: Turn, standard: Outcome | No
     session.draft_length = mode.draft_length
     threads, model.backend.threads = model.backend.threads, mode.threads
     try:
-        model.backend.activate()
         session.answer(replace(turn, drafter=mode.drafter), emit, lambda: False)
         ids = tuple(token.id for event in rounds for token in event.tokens)
         drafted, accepted = sum(r.drafted for r in rounds), sum(r.accepted for r in rounds)

@@ -38,9 +38,6 @@ class CpuBackend:
         self._scratch: dict[str, np.ndarray] = {}
         self._products: dict[tuple, Program] = {}
 
-    def activate(self) -> None:
-        """Nothing to do: threads are found when a pass runs."""
-
     def pack(self, matrix: np.ndarray, format: str) -> PackedMatrix:
         return pack_matrix(matrix, format)
 

@@ -1,7 +1,7 @@
 """Rows of packed documents from the corpus arrays, in an order fixed by the seed.
 
 A row holds documents of one group, starts at a document's beginning, and numbers its documents so that the
-model X group of every row is drawn from (seed, step) alone.
+model can keep them apart. The group of every row is drawn from (seed, step) alone.
 """
 
 from __future__ import annotations

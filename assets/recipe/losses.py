@@ -19,7 +19,7 @@ class LossPlan:
 
     depth: int  # draft depths trained
     mtp_weights: tuple[float, ...]  # weight of each depth's loss
-    answers_only: bool  # only tokens that an assistant must say
+    others_weight: float  # of tokens that no assistant says, beside 1 for those that it must say
     distill: bool  # drafts imitate the trunk's distribution instead of the text
 
 
@@ -33,7 +33,7 @@ class TensorBatch:
     def of(cls, batch: Batch, device: torch.device) -> TensorBatch:
         return cls(*(torch.from_numpy(x).to(device) for x in (batch.ids, batch.segments, batch.answers)))
 
-    def targets(self, back: int, answers_only: bool) -> Tensor:
+    def targets(self, back: int, answers_only: bool = False) -> Tensor:
         """[B, T - back] bool: token t is a target, `back` tokens after the position that predicts it."""
         later, earlier = self.segments[:, back:], self.segments[:, : self.segments.shape[1] - back]
         counted = (later == earlier) & (later >= 0)
@@ -41,18 +41,22 @@ class TensorBatch:
 
 
 def losses(model: Model, batch: TensorBatch, plan: LossPlan) -> tuple[Tensor, list[Tensor]]:
-    """Mean trunk loss in nats and the list of mean draft losses of depths 1..plan.depth."""
+    """Weighted mean of the trunk's loss in nats and the list of mean draft losses of depths 1..plan.depth.
+
+    Where the others weigh less than the answers, drafts are trained on answers only.
+    """
     hidden = model.hidden(batch.ids, batch.segments)
-    counted = batch.targets(1, plan.answers_only)
+    counted = batch.targets(1, answers_only=plan.others_weight == 0)
     rows, matrix = hidden[:, :-1][counted], model.embedding
-    trunk = cross_entropy(rows, matrix, batch.ids[:, 1:][counted])
+    weights = torch.where(batch.answers[:, 1:][counted], 1.0, plan.others_weight)
+    trunk = cross_entropy(rows, matrix, batch.ids[:, 1:][counted], weights)
     # The trunk's row that predicts token t, for every counted t.
     row_of = F.pad(counted.flatten().cumsum(0).view_as(counted) - 1, (1, 0))
 
     drafts = []
     chain = model.mtp_hidden(hidden, batch.ids, plan.depth, batch.segments) if plan.depth else []
     for depth, draft_hidden in enumerate(chain, 1):
-        counted = batch.targets(depth + 1, plan.answers_only)
+        counted = batch.targets(depth + 1, answers_only=plan.others_weight < 1)
         if depth > 1:  # half of the deeper targets give nearly the same gradient at half the price
             counted = counted & (torch.arange(counted.shape[1], device=counted.device) % 2 == 0)
         target = rows[row_of[:, depth + 1 :][counted]] if plan.distill else batch.ids[:, depth + 1 :][counted]

@@ -3,8 +3,8 @@
     python -m kestrel_assets.recipe.train --corpus build/nano --out build/nano/run --steps 6000
 
 Until three quarters of the steps the loss is on all tokens in rows of 512. In the last quarter the learning
-rate falls linearly to zero, rows have 1024 tokens, and only assistant turns count. Starting the same command
-again continues; a larger --steps prolongs the stable phase.
+rate falls linearly to zero, rows have 1024 tokens, and users' turns count a quarter of assistant turns. Starting
+the same command again continues; a larger --steps prolongs the stable phase.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class Trainer:
         return LossPlan(
             depth=3 if deep else 1,
             mtp_weights=options.final_mtp_weights if self.is_final else options.mtp_weights,
-            answers_only=self.is_final,
+            others_weight=options.final_others_weight if self.is_final else 1.0,
             distill=self.is_final,
         )
 
@@ -298,6 +298,7 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--clip", type=float, default=1.0)
     add("--mtp-weights", type=parse_floats, default=(0.3, 0.2, 0.15))
     add("--final-mtp-weights", type=parse_floats, default=(0.5, 0.4, 0.3))
+    add("--final-others-weight", type=float, default=0.25, help="of users' tokens in the final phase")
     add("--deep-every", type=int, default=3, help="draft depths 2 and 3 are trained on every n-th step")
     add("--final-deep-every", type=int, default=2, help="the same in the final phase")
     add("--stable-mix", type=parse_mix, default=STABLE_MIX)

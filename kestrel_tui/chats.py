@@ -11,7 +11,7 @@ from pathlib import Path
 from kestrel_engine.errors import UsageError
 from kestrel_engine.events import Released, Round, Token
 from kestrel_tui.journal import VERSION
-from kestrel_tui.objects import round_from_saved, token_from_row
+from kestrel_tui.objects import round_from_saved, saved_list, saved_text, token_from_row
 from kestrel_tui.reasoning import split_reasoning
 from kestrel_tui.sanitize import one_line
 
@@ -62,9 +62,7 @@ def _reasoning(text: str) -> dict:
 
 
 def _optional_text(value: object) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise TypeError
-    return value
+    return None if value is None else saved_text(value)
 
 
 @dataclass(slots=True)
@@ -92,25 +90,27 @@ class Chat:
             case "chat":
                 if line["version"] > VERSION:
                     raise ValueError("written by a newer kestrel-chat")
-                self.created = str(line["created"])
+                self.created = saved_text(line["created"])
                 self.model, self.system = _optional_text(line["model"]), _optional_text(line["system"])
             case "system":
                 self.system = _optional_text(line["text"])
             case "user":
-                self.turns.append(Turn(str(line["text"])))
+                self.turns.append(Turn(saved_text(line["text"])))
             case "answer":
                 self.turns[-1].reasoning_open = bool(line["reasoning"])
                 self.turns[-1].seed = int(line["seed"])
             case "tokens":
-                tokens = tuple(map(token_from_row, line["tokens"]))
+                tokens = tuple(map(token_from_row, saved_list(line["tokens"])))
                 saved = line.get("round")
                 event = round_from_saved(saved, tokens) if saved is not None else Released(tokens)
                 self.turns[-1].take(event)
             case "end":
-                self.turns[-1].finish_reason = str(line["finish_reason"])
-                self.turns[-1].message = str(line.get("message", ""))
+                self.turns[-1].finish_reason = saved_text(line["finish_reason"])
+                self.turns[-1].message = saved_text(line.get("message", ""))
             case "undo":
                 self.turns.pop()
+            case kind:
+                saved_text(kind)  # another kind of line may be a newer kestrel-chat's
 
 
 def read_chat(path: Path) -> Chat:

@@ -44,7 +44,7 @@ def token_from_row(row: list) -> Token:
     id, text, kind, position, round, draft_index, logprob = row
     return Token(
         id=int(id),
-        text=str(text),
+        text=saved_text(text),
         kind=_kind(kind),
         position=int(position),
         round=int(round),
@@ -68,15 +68,29 @@ def round_from_saved(saved: dict, tokens: tuple[Token, ...]) -> Round:
         tokens=tokens,
         drafted=int(saved["drafted"]),
         accepted=int(saved["accepted"]),
-        drafter=str(saved["drafter"]),
-        rejected=tuple(map(int, saved["rejected"])),
+        drafter=saved_text(saved["drafter"]),
+        rejected=tuple(map(int, saved_list(saved["rejected"]))),
         draft_ms=float(saved["draft_ms"]),
         verify_ms=float(saved["verify_ms"]),
         replay_ms=float(saved["replay_ms"]),
-        reason=str(saved["reason"]),
-        rejected_texts=tuple(map(str, saved["rejected_texts"])),
+        reason=saved_text(saved["reason"]),
+        rejected_texts=tuple(map(saved_text, saved_list(saved["rejected_texts"]))),
         rejected_logprob=_logprob(saved["rejected_logprob"]) if "rejected_logprob" in saved else None,
     )
+
+
+def saved_text(value: object) -> str:
+    """`value`, which must be text: a journal may be damaged. Raises TypeError."""
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def saved_list(value: object) -> list:
+    """`value`, which must be a list. Raises TypeError."""
+    if not isinstance(value, list):
+        raise TypeError(value)
+    return value
 
 
 def _number(value: float) -> float | None:

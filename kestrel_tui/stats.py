@@ -48,7 +48,7 @@ class TurnStats:
             parts.append(f"{stats['tokens_per_round']:.2f} a round")
         if tally.drafted:
             places = " ".join(f"{rate:.2f}" for rate in tally.acceptance_by_position)
-            parts.append(f"{tally.accepted} of {tally.drafted} drafts accepted (by position {places})")
+            parts.append(f"{tally.accepted} of {tally.tested} tested drafts accepted (by position {places})")
         if self._ended:
             parts.append(f"prompt {_count(self._ended.prompt_tokens)} in {self._ended.prefill_ms:.0f} ms")
             parts.append(f"seed {self._ended.seed}")

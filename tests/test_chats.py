@@ -165,6 +165,10 @@ DAMAGE = [
     b'{"type":"chat","version":99,"created":"","model":null,"system":null}',
     b'{"type":"chat","version":1,"created":"","model":7,"system":null}',
     b'{"type":"user"}',
+    b'{"type":"user","text":5}',
+    b'{"type":"tokens","tokens":{}}',
+    b'{"type":"tokens","tokens":[[1,7,"own",0,0,null,-1.0]]}',
+    b'{"type":5}',
     b"[" * 100000,
     b'{"type":"answer","seed":1e999,"prompt_tokens":1,"reasoning":false}',
 ]

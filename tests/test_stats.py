@@ -74,6 +74,6 @@ def test_the_line_names_speed_acceptance_and_seed() -> None:
     stats = stats_of((3, 3), (3, 0))
     stats.finish(TurnEnded("stop", "xxxxx", 5, 1, 3.0, 20.0, 42))
     assert stats.line() == (
-        "[5 tokens, 4.0 ms each, 2.50 a round, 3 of 6 drafts accepted (by position 0.50 1.00 1.00), "
+        "[5 tokens, 4.0 ms each, 2.50 a round, 3 of 4 tested drafts accepted (by position 0.50 1.00 1.00), "
         "prompt 1 token in 3 ms, seed 42]"
     )

@@ -22,8 +22,9 @@ _HELP = '''\
 /speculate auto|off|1..8   draft length; the text stays the same
 /stats              figures of the last answer
 /quit               end (also ctrl+c twice, or ctrl+d in the plain chat)
-ctrl+c stops an answer and keeps what is there. A line that ends in \\ goes on in the next one;
-""" begins and ends a block of lines. Put a space before a message that begins with a slash.'''
+
+ctrl+c stops an answer and keeps what is there. Put a space before a message that begins with a slash.
+More lines: ctrl+j on the screen; in the plain chat a \\ at the end of a line, or """ around them.'''
 
 
 def is_command(message: str) -> bool:
@@ -40,7 +41,7 @@ class Host(Protocol):
     last_stats: TurnStats | None
 
     def say(self, text: str) -> None:
-        """Show a line that is no part of the chat."""
+        """Show text, of one line or more, that is no part of the chat."""
 
     def complain(self, text: str) -> None:
         """Show what is wrong and what to do, in one line."""
@@ -88,8 +89,7 @@ class Commands:
         return True
 
     def _help(self, _: str) -> None:
-        for line in _HELP.splitlines():
-            self._host.say(line)
+        self._host.say(_HELP)
 
     def _new(self, _: str) -> None:
         old = self._host.chat
@@ -145,9 +145,11 @@ class Commands:
         if stats is None:
             self._host.say("(no answer yet)")
             return
+        lines = []
         for name, value in stats.as_dict().items():
             shown = [round(item, 3) for item in value] if isinstance(value, list) else round(value, 3)
-            self._host.say(f"{name.replace('_', ' ')}: {shown}")
+            lines.append(f"{name.replace('_', ' ')}: {shown}")
+        self._host.say("\n".join(lines))
 
     def _change(self, **values: object) -> None:
         self._host.settings = dataclasses.replace(self._host.settings, **values)

@@ -83,7 +83,8 @@ class PlainChat:
             raise Terminated
 
     def say(self, text: str) -> None:
-        say(text)
+        for line in text.splitlines():
+            say(line)
 
     def complain(self, text: str) -> None:
         complain(text)

@@ -155,7 +155,7 @@ def drive(
     async def run() -> ChatApp:
         app = make_app(**options)
         try:
-            async with app.run_test(size=size) as pilot:
+            async with app.run_test(size=size, notifications=True) as pilot:
                 await scenario(Driver(app, pilot))
         finally:
             app.close()

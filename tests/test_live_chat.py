@@ -263,6 +263,22 @@ def test_a_disk_that_fills_up_in_mid_answer_loses_nothing_on_the_screen(
     drive(scenario, folder=home)
 
 
+def test_notices_leave_the_prompt_free_and_help_keeps_its_columns(home: Path) -> None:
+    async def scenario(chat: Driver) -> None:
+        chat.screen.tell("one\ntwo\nthree")
+        await chat.until(lambda: list(chat.app.screen.query("Toast")))
+        await chat.pilot.pause()
+        prompt = chat.screen.prompt.region
+        assert not any(toast.region.overlaps(prompt) for toast in chat.app.screen.query("Toast"))
+        await chat.pilot.press(*"/help", "enter")
+        await chat.until(lambda: "/undo" in chat.all_text)
+        lines = chat.all_text.split("\n")
+        [first] = [number for number, line in enumerate(lines) if line.strip().startswith("/new")]
+        assert lines[first + 1].strip().startswith("/retry")
+
+    drive(scenario, folder=home)
+
+
 def test_a_chat_whose_model_is_gone_can_be_read_and_says_what_to_do(home: Path) -> None:
     async def scenario(chat: Driver) -> None:
         await chat.ask("hello")

@@ -29,6 +29,8 @@ class ChatApp(App[int], inherit_bindings=False):
     """Owns the bridge to the engine; after `run`, call `close`."""
 
     TITLE = "kestrel-chat"
+    # Notices appear above what is read and written, never on the prompt.
+    CSS = "ToastRack { dock: top; align: right top; margin: 0; }"
     BINDINGS: ClassVar[list[BindingType]] = []
 
     def __init__(

@@ -17,11 +17,14 @@ from kestrel_assets.recipe.dialogues import (
     grammar,
     greetings,
     identity,
+    indirect,
     kestrel,
+    memory,
     numbers,
     questions,
     science,
     smalltalk,
+    stories,
     unknown,
 )
 from kestrel_assets.recipe.dialogues.compose import FAMILIES
@@ -35,6 +38,12 @@ TOPICS = [
     if isinstance(found, list) and found and isinstance(found[0], grammar.Topic)
     for topic in found
 ]
+
+
+TOLD_NAMES = (
+    "My name is|You can call me|At home they call me|I am known as|The name is|My first name is|I go by"
+    "|Everybody calls me|My parents named me|You are talking to|Let me introduce myself. I am"
+)
 
 
 def normal(text: str) -> str:
@@ -218,9 +227,7 @@ def test_name_told_is_the_name_recalled():
         for message in sample["messages"]:
             text = message["content"]
             told = (
-                re.match(r"(?:My name is|You can call me) ([A-Z][a-z]+)\.$", text)
-                if message["role"] == "user"
-                else None
+                re.match(f"(?:{TOLD_NAMES}) ([A-Z][a-z]+)\\.$", text) if message["role"] == "user" else None
             )
             name = told[1] if told else name
             recalled = (
@@ -230,3 +237,44 @@ def test_name_told_is_the_name_recalled():
                 assert recalled[1] == name
                 checked += 1
     assert checked > 50
+
+
+def test_indirect_questions_keep_the_words_and_stay_clear_of_the_heldout_ones():
+    assert indirect.clause_of("Where do owls live?") == "where owls live"
+    assert indirect.clause_of("What is the capital of France?") == "what the capital of France is"
+    assert indirect.clause_of("How can you help me?") == "how you can help me"
+    assert indirect.clause_of("Can you help me?") == indirect.clause_of("What is a clock used for?") == ""
+    rng, heldout = Random(8), asked("heldout", 300)
+    for _, make in FAMILIES.values():
+        for _ in range(300):
+            made = make(rng, "train")
+            for exchange in made if isinstance(made, list) else [made]:
+                form = indirect.ask_indirectly(rng, exchange.question)
+                assert indirect.clause_of(exchange.question) in form and normal(form) not in heldout
+
+
+def test_widening_takes_only_labels_of_one_topic():
+    found = grammar.topics("facts", "@ a thing\n? What?\n! Which?\n> This.")
+    grammar.widen(found, "@ a thing\n? How so?")
+    assert found[0].ask == ["What?", "How so?"] and found[0].heldout == ["Which?"]
+    with pytest.raises(ValueError, match="0 topics are called 'another'"):
+        grammar.widen(found, "@ another\n? Who?")
+
+
+def test_a_story_on_a_theme_names_it_in_training():
+    rng, found = Random(9), set()
+    for _ in range(600):
+        exchange = story(rng, "train")
+        theme = exchange.label.removeprefix("a story about ")
+        if theme in stories.THEMES | stories.MORE_THEMES:
+            assert f"story about {theme}." in exchange.answer or f"story is about {theme}." in exchange.answer
+            found.add(theme)
+    assert len(found) > 20
+
+
+def test_every_detail_is_asked_for_when_it_was_not_told():
+    rng = Random(10)
+    for key in memory.DETAILS:
+        for _ in range(40):
+            exchange = memory.not_told(rng, "train", key, memory.choose(rng, key))
+            assert re.search(r"\bnot (?:told|been told|know)\b", exchange.answer), exchange.answer

@@ -1,7 +1,8 @@
 # ruff: noqa: E501 - one line an entry
 """Small advice for feelings and daily trouble."""
 
-from kestrel_assets.recipe.dialogues.grammar import topics
+from kestrel_assets.recipe.dialogues import asks_talk
+from kestrel_assets.recipe.dialogues.grammar import topics, widen
 
 ADVICE = topics(
     "advice",
@@ -90,3 +91,4 @@ ADVICE = topics(
 - your birthday party | I want to plan a birthday party | Invite a few friends, make a cake and think of two or three games. Keep it simple.
 """,
 )
+widen(ADVICE, asks_talk.ADVICE)

@@ -66,6 +66,17 @@ FAMILIES: dict[str, tuple[float, Maker]] = {
 }  # fmt: skip
 _NAMES = tuple(FAMILIES)
 _WEIGHTS = tuple(weight for weight, _ in FAMILIES.values())
+# families with many phrasings to tell apart come up more often in training
+_MORE_IN_TRAINING = {
+    "identity": 3,
+    "ability": 3,
+    "memory": 5,
+    "counting": 5,
+    "howto": 2,
+    "story": 2,
+    "kestrel": 2,
+}
+_TRAINING_WEIGHTS = tuple(weight + _MORE_IN_TRAINING.get(name, 0) for name, (weight, _) in FAMILIES.items())
 _MIDDLE = tuple(name for name in _NAMES if name not in ("greeting", "goodbye", "thanks"))
 _MIDDLE_WEIGHTS = tuple(FAMILIES[name][0] * (0.6 if name == "story" else 1) for name in _MIDDLE)
 
@@ -94,7 +105,7 @@ def make(name: str, rng: Random, split: str) -> list[Exchange]:
 
 
 def _single(rng: Random, split: str) -> list[Exchange]:
-    return make(rng.choices(_NAMES, _WEIGHTS)[0], rng, split)
+    return make(rng.choices(_NAMES, _TRAINING_WEIGHTS if split == TRAIN else _WEIGHTS)[0], rng, split)
 
 
 _OPENER = re.compile(r"^(Sure|Of course|Gladly)[.!:]\s")

@@ -11,6 +11,12 @@ DAILY_LIFE = topics(
 ? {said}!
 ? {said}. [I wanted to tell you.|That is how it is.|I just thought of it.]
 ? [Well|Oh|Hm], {said}.
+? [Guess what|Imagine]: {said}[.|!]
+? I have to tell you something. {said}.
+? {said}. [What do you say?|Just so you know.|So that you know it.|That is all I can tell.]
+? [Hi|Hello|Hey]. {said}.
+? [By the way|Kestrel|So|Look], {said}.
+? I can tell you one thing: {said}.
 ! You know what? {said}.
 ! Listen to this: {said}.
 > {reply}

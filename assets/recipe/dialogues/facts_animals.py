@@ -1,6 +1,7 @@
 """Facts about animals: food, homes, sounds, young ones, legs, and what they are."""
 
-from kestrel_assets.recipe.dialogues.grammar import topics
+from kestrel_assets.recipe.dialogues import asks_facts
+from kestrel_assets.recipe.dialogues.grammar import topics, widen
 
 ANIMALS = topics(
     "facts",
@@ -313,3 +314,4 @@ ANIMALS = topics(
 - duck | ducks | eggs and feathers
 """,
 )
+widen(ANIMALS, asks_facts.ANIMALS)

@@ -1,6 +1,7 @@
 """Facts about countries, planets and the biggest and smallest things."""
 
-from kestrel_assets.recipe.dialogues.grammar import topics
+from kestrel_assets.recipe.dialogues import asks_facts
+from kestrel_assets.recipe.dialogues.grammar import topics, widen
 
 PLACES = topics(
     "facts",
@@ -245,3 +246,4 @@ PLACES = topics(
 - king of the animals in stories | In stories, the lion is the king of the animals.
 """,
 )
+widen(PLACES, asks_facts.PLACES)

@@ -1,6 +1,7 @@
 """Facts about things: colours, uses, shapes, jobs, parts of the body, materials."""
 
-from kestrel_assets.recipe.dialogues.grammar import topics
+from kestrel_assets.recipe.dialogues import asks_facts
+from kestrel_assets.recipe.dialogues.grammar import topics, widen
 
 THINGS = topics(
     "facts",
@@ -331,3 +332,4 @@ THINGS = topics(
 - a kestrel a bird | Yes, a kestrel is a bird. It is a small falcon.
 """,
 )
+widen(THINGS, asks_facts.THINGS)

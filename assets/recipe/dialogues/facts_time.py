@@ -1,6 +1,7 @@
 """Facts about days, months, seasons, and how many there are of what."""
 
-from kestrel_assets.recipe.dialogues.grammar import topics
+from kestrel_assets.recipe.dialogues import asks_facts
+from kestrel_assets.recipe.dialogues.grammar import topics, widen
 
 TIME = topics(
     "facts",
@@ -205,3 +206,4 @@ TIME = topics(
 - winter | spring
 """,
 )
+widen(TIME, asks_facts.TIME)

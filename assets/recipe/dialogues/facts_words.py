@@ -1,6 +1,7 @@
 """Facts about words: opposites, plurals, past forms."""
 
-from kestrel_assets.recipe.dialogues.grammar import topics
+from kestrel_assets.recipe.dialogues import asks_facts
+from kestrel_assets.recipe.dialogues.grammar import topics, widen
 
 WORDS = topics(
     "facts",
@@ -190,3 +191,4 @@ WORDS = topics(
 - win | won
 """,
 )
+widen(WORDS, asks_facts.WORDS)

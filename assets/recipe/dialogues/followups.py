@@ -7,7 +7,10 @@ from kestrel_assets.recipe.dialogues.grammar import Ask, Exchange, expand
 MORE = Ask(
     ("Tell me more[, please|].", "More, please.", "Can you tell me more?", "Tell me more about it.",
      "What else?",
-     "And what else do you know?", "I want to know more.", "Interesting. Tell me more."),
+     "And what else do you know?", "I want to know more.", "Interesting. Tell me more.", "Say more[, please|].",
+     "Do you know more[ about it|]?", "[Could|Would] you tell me more?",
+     "And? What else?", "I would like to hear more.",
+     "Can you say a bit more?", "That is interesting. What else?", "Continue[, please|].", "Keep going."),
     ("Go on, please.", "Is there more to say about it?"),
 )  # fmt: skip
 NO_MORE = (
@@ -18,16 +21,34 @@ NO_MORE = (
 AGAIN = Ask(
     ("Another one[, please|].", "One more[, please|].", "Again[, please|].", "Can I have another one?",
      "And another one?",
-     "Do you have one more?", "Please give me another one.", "Give me one more."),
+     "Do you have one more?", "Please give me another one.", "Give me one more.",
+     "[Could|Would] you give me another[, please|]?", "I want another one.", "[Next|The next] one[, please|].",
+     "More of that[, please|].", "[Nice|Good|Great]! Another one[, please|].", "A different one[, please|].",
+     "Do you know another one?", "And now another one."),
     ("Do it once more.", "I would like a second one."),
 )  # fmt: skip
 SHORTER = Ask(
     ("Shorter, please.", "Can you make it shorter?", "That is too long.", "Make it shorter[, please|].",
-     "Please say it in fewer words.", "Can you say it shorter?", "In short, please."),
+     "Please say it in fewer words.", "Can you say it shorter?", "In short, please.",
+     "Too long. Say it in a few words.", "[Could|Would] you make it shorter?", "Only the main thing, please.",
+     "Can I have it shorter?", "Short, please.", "Not so long, please.", "Make it brief[, please|]."),
     ("I need a shorter version.", "Cut it down a bit, please."),
 )  # fmt: skip
 WHY = Ask(
-    ("Why?", "Why is that?", "Why is it so?", "But why?", "Can you tell me why?", "And why?"),
+    (
+        "Why?",
+        "Why is that?",
+        "Why is it so?",
+        "But why?",
+        "Can you tell me why?",
+        "And why?",
+        "Why so?",
+        "Tell me why[, please|].",
+        "Do you know why?",
+        "For what reason?",
+        "Can you explain why?",
+        "But why is that?",
+    ),
     ("What is the reason?", "How come?"),
 )
 NO_WHY = (
@@ -38,7 +59,9 @@ NO_WHY = (
 ASKED = Ask(
     ("What did I just ask[ you|]?", "What was my [last|] question?", "What did I ask?",
      "What did I ask you before?",
-     "Do you know what I just asked?"),
+     "Do you know what I just asked?", "I forgot my question. What was it?", "What was it that I asked?",
+     "Tell me what I asked you[, please|].", "Do you remember my question?", "What did I want to know?",
+     "Say my last question again.", "About what did I ask you?"),
     ("Can you repeat my last question?", "Which question did I ask a moment ago?"),
 )  # fmt: skip
 ASKED_ANSWERS = (

@@ -7,21 +7,82 @@ import re
 from random import Random
 
 from kestrel_assets.recipe.dialogues.grammar import Exchange, capital
+from kestrel_assets.recipe.dialogues.indirect import ask_indirectly
 
 COLONS = (
     "Quick question", "Question", "Here is my question", "A small question", "Let me ask you", "I wonder",
     "Somebody asked me", "My son asks", "My daughter asked me", "My teacher asked", "In a quiz they ask",
     "For my homework", "Help me out", "Please answer", "I often ask myself", "A simple one",
     "This is what I need", "I am not sure about this", "Can I ask you something",
-    "We were talking about this",
+    "We were talking about this", "By the way", "My next question", "Just a short question", "Tell me one thing",
+    "Another thing", "I have a question for you", "What I want to ask is this", "Now I want to ask",
+    "There is something I forgot", "We are playing a quiz", "My friends and I ask", "Here is an easy one",
+    "Think about it", "Something else", "One thing I never understood", "I am asking for a friend",
 )  # fmt: skip
-COMMAS = ("Hey", "Hi", "Hello", "Hi Kestrel", "Kestrel", "Excuse me", "So", "Well", "Now", "Okay", "Hm")
+COMMAS = (
+    "Hey",
+    "Hi",
+    "Hello",
+    "Hi Kestrel",
+    "Kestrel",
+    "Excuse me",
+    "So",
+    "Well",
+    "Now",
+    "Okay",
+    "Hm",
+    "Please",
+    "Sorry",
+    "By the way",
+    "Listen",
+    "Say",
+    "Oh",
+    "And now",
+    "Tell me",
+    "Good",
+    "Dear Kestrel",
+    "All right",
+    "Um",
+    "Hey Kestrel",
+    "Pardon me",
+    "My friend",
+)
 TAILS = (
     "Can you tell me?", "Please tell me.", "Any idea?", "I forgot it.", "I am curious.", "Can you help me?",
-    "It is for school.", "I have no idea.", "Thank you.", "Please keep it short.",
+    "It is for school.", "I have no idea.", "Thank you.", "Please keep it short.", "Please help me.",
+    "I really want to know.", "Thanks.", "I never knew that.", "Just a short answer, please.", "Please.",
+    "Nobody could tell me.", "Do you know it?", "My son asked me.", "We talked about it today.",
+    "I hope you know it.", "That is my question.",
 )  # fmt: skip
-_OPENERS = ("Please", "Kestrel, please", "Hi, please", "Now", "Hello,")
-REQUEST_TAILS = ("Thank you!", "That would be nice.", "Can you do that?", "I am curious.")
+_OPENERS = (
+    "Please",
+    "Kestrel, please",
+    "Hi, please",
+    "Now",
+    "Hello,",
+    "Okay, now",
+    "Hey,",
+    "So,",
+    "Kestrel,",
+    "Now please",
+    "And please",
+    "Would you please",
+    "Could you please",
+    "Be so kind and",
+    "Can you please",
+)
+REQUEST_TAILS = (
+    "Thank you!",
+    "That would be nice.",
+    "Can you do that?",
+    "I am curious.",
+    "Thanks!",
+    "That would help me.",
+    "I would like that.",
+    "You can do that, I think.",
+    "It is for my son.",
+    "Is that possible?",
+)
 _OPEN = ("What", "How", "Why", "Where", "Which", "Is", "When", "From", "In", "On", "If")
 _REQUESTS = (
     "Tell",
@@ -35,6 +96,13 @@ _REQUESTS = (
     "Describe",
     "Make",
     "Show",
+    "Say",
+    "Find",
+    "Think",
+    "Let",
+    "Begin",
+    "Go",
+    "Start",
 )
 _ASKED = (
     "facts",
@@ -46,7 +114,9 @@ _ASKED = (
     "unknown",
     "identity",
     "ability",
+    "memory",
 )
+_DIRECT = ("greeting", "thanks", "goodbye", "joke", "riddle")
 _REQUESTED = ("story", "poem", "lists", "counting", "howto", "facts", "conversion")
 _CLAUSE = re.compile(r"^(?:what|where|why|how|which|who)\b")
 _NEAR_WHY = re.compile(r"^My |^I wonder")
@@ -80,10 +150,16 @@ FRAMED_SHARE, LEAD_SHARE = 0.25, 0.3
 def reframe(rng: Random, exchange: Exchange) -> None:
     """Give a training exchange another surface form, or leave it; its answer stays."""
     draw = rng.random()
-    if draw < FRAMED_SHARE and (form := _framed(rng, exchange)):
+    if draw < FRAMED_SHARE and (form := _framed_or_indirect(rng, exchange)):
         exchange.question = form
     elif draw < FRAMED_SHARE + LEAD_SHARE:
         exchange.question = _led(rng, exchange)
+
+
+def _framed_or_indirect(rng: Random, exchange: Exchange) -> str:
+    indirect = "" if exchange.family in _DIRECT else ask_indirectly(rng, exchange.question)
+    framed = _framed(rng, exchange)
+    return rng.choice((framed, indirect)) if framed and indirect else framed or indirect
 
 
 def _framed(rng: Random, exchange: Exchange) -> str:
@@ -107,7 +183,8 @@ def _led(rng: Random, exchange: Exchange) -> str:
     question = exchange.question
     first, _, rest = question.partition(" ")
     if first.rstrip("'s") in _OPEN and exchange.family in _ASKED and question.endswith("?"):
-        kind = rng.random()
+        # no tail of a quiz behind a question about the user
+        kind = rng.random() * (0.7 if exchange.family == "memory" else 1)
         if kind < 0.4:
             colons = COLONS
             if exchange.label.startswith("why") or exchange.asked:

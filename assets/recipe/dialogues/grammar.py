@@ -124,6 +124,10 @@ class Ask:
     def pick(self, rng: Random, split: str, slots: Mapping[str, object] | None = None) -> str:
         return expand(rng, rng.choice(self.train if split == TRAIN else self.heldout), slots)
 
+    def widened(self, train: tuple[str, ...]) -> "Ask":
+        """Return the same kind of question with further training templates."""
+        return Ask((*self.train, *train), self.heldout)
+
 
 @dataclass
 class Topic:
@@ -195,6 +199,19 @@ def topics(family: str, text: str) -> list[Topic]:
             getattr(found[-1], _MARKS[mark]).append(body)
         elif line.strip():
             raise ValueError(f"topic line with unknown mark: {line!r}")
+    return found
+
+
+def widen(found: list[Topic], text: str) -> list[Topic]:
+    """Add the training questions of a text block to the topics of the same labels; return ``found``.
+
+    The block has ``@ label`` and ``?`` lines alone. Raises ValueError when a label is not that of one topic.
+    """
+    for extra in topics("", text):
+        named = [topic for topic in found if topic.label == extra.label]
+        if len(named) != 1:
+            raise ValueError(f"{len(named)} topics are called {extra.label!r}, not one")
+        named[0].ask += extra.ask
     return found
 
 

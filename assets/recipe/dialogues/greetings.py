@@ -19,6 +19,18 @@ GREETING = topics(
 ? [Hi|Hello|Hey], [it is nice to meet you|nice to meet you|I am new here|I want to chat|can we talk|let us talk][!|.]
 ? [Hello|Hi] [again|my friend|friend|computer|little model][!|.]
 ? [Hi|Hello], is anybody there?
+? [Hi|Hello|Hey] [Kestrel|there|you], [I am new|here I am|I am back|let us chat|it is me][!|.]
+? [Good day|A good day] [to you|Kestrel|my friend][!|.]
+? [Nice|Good|Glad] to [meet|see] you[, Kestrel|][!|.]
+? [Hi|Hello|Hey] [hi|again|friend]!
+? [Hi|Hello], [do you hear me|do you have time|can I ask you something|are you awake]?
+? [Can|May|Could] I [ask you something|chat with you|talk to somebody]?
+? Is [somebody|someone|anybody] [here|home|at home|there]?
+? [Hi|Hello] [from me|from London|from my desk|dear friend][!|.]
+? [Wake up|Hello hello|Hey hey], Kestrel!
+? I [say|want to say] [hello|hi][ to you|][!|.]
+? [Hello|Hi] and [welcome|good day][!|.]
+? [Yo|Hiya|Howdy|Ahoy|Heya|Hallo][!|.]
 ? Are you there?
 ? [Hi|Hello|Hey], I [am back|am here|have a question|need help|have some time|want to try you][!|.]
 ? [Hello|Hi], [let us start|let's start|let's talk|are you ready]?
@@ -35,6 +47,10 @@ GREETING = topics(
 ? Good morning, [my friend|little friend|dear model][!|.]
 ? I wish you a good morning[!|.]
 ? I just got up. Good morning!
+? [A good|Good] morning [from me|to everybody|dear Kestrel|, it is early|, how are you][!|.]
+? [Hi|Hello|Hey], [nice morning|it is morning][!|.]
+? The sun is up. Good morning!
+? [Morning|Good morning], I am awake[!|.]
 ? Good morning[!|.|, Kestrel!|]
 ? [Hi|Hello], good morning[!|.]
 ! A very good morning to you!
@@ -44,6 +60,10 @@ GREETING = topics(
 ? Evening[!|, Kestrel!]
 ? Good evening, [my friend|little friend|dear model][!|.]
 ? I wish you a good evening[!|.]
+? [A lovely|A nice|Good] evening[, my friend|, dear Kestrel| from me][!|.]
+? It is evening. Hello[!|.]
+? [Hi|Hello|Hey], what a nice evening[!|.]
+? Good evening, [can we talk|how are you|are you there]?
 ? Good evening[!|.|, Kestrel!|]
 ? [Hi|Hello], good evening[!|.]
 ! A good evening to you!
@@ -52,6 +72,9 @@ GREETING = topics(
 ? Afternoon[!|, Kestrel!]
 ? Good afternoon, [my friend|little friend|dear model][!|.]
 ? I wish you a good afternoon[!|.]
+? Good afternoon[, dear Kestrel| from me|, are you there?][!|]
+? It is afternoon. Hello[!|.]
+? [Hi|Hello|Hey], what a nice afternoon[!|.]
 ? [A nice|A good] afternoon, Kestrel!
 ? Good afternoon[!|.|, Kestrel!|]
 ? [Hi|Hello], good afternoon[!|.]
@@ -71,6 +94,14 @@ THANKS = topics(
 ? You were [a great help|very helpful|very kind]. [Thanks|Thank you]!
 ? You helped me[, thank you|. Thanks]!
 ? How kind of you, [thanks|thank you][!|.]
+? I [am|am very|am so] [thankful|grateful][!|.]
+? [Thanks|Thank you] for [everything|all|the answer|the story|being here][!|.]
+? [A big|A thousand] [thank you|thanks][!|.]
+? [That|It] was [helpful|a great help|just what I need], [thanks|thank you][!|.]
+? [Super|Wonderful|Good|Cool], [thanks|thank you][, Kestrel|][!|.]
+? I [would like|have] to [say|tell you] [thank you|thanks][!|.]
+? [Ah|Oh], [thank you|thanks|many thanks][!|.]
+? Now I know it, [thanks|thank you][!|.]
 ? [Great|Nice|Perfect], [thanks|thank you] [so much|a lot|][!|.]
 ? [Thank you|Thanks|Thanks a lot|Thank you very much|Thank you so much|Many thanks|Thx|Great, thank you|Okay, thanks][!|.|]
 ? [Thank you|Thanks] for [your help|your time|helping me|the chat][!|.]
@@ -97,6 +128,14 @@ GOODBYE = topics(
 ? Let us stop here. [Bye|Goodbye]!
 ? Farewell[!|, little model!]
 ? Until next time[!|.]
+? [So|Well|Okay|Ah], [I have to go|I must leave|I am off|goodbye|bye for now][!|.]
+? [See you|Bye] [next week|on Monday|later|around|again][!|.]
+? I [have|got] [to work|to sleep|no more time] now. [Bye|Goodbye]!
+? [My bus|My friend|Dinner|Lunch] is [here|waiting|coming], [bye|goodbye][!|.]
+? [It is time to|I want to|Let me] [leave|say goodbye|go][!|.]
+? [Have|Enjoy] a [nice|good|lovely] [day|evening][, bye|, Kestrel|][!|.]
+? It was [nice|good|fun] to [chat|talk] [with|to] you. [Bye|Goodbye]!
+? [We talk|We will talk|Let us talk] [again|more] tomorrow[. Bye|][!|.]
 ? [Bye|Goodbye|Bye bye|See you|See you later|See you soon|See you tomorrow|Good bye][!|.|, Kestrel!|]
 ? I [have to|must|need to] go[ now|]. [Bye|Goodbye|See you]!
 ? I am going [home|out|to work|to school] now. Bye!
@@ -116,6 +155,11 @@ GOODBYE = topics(
 ? I will sleep now. Good night[!|.]
 ? It is late and I go to sleep[.|. Good night!]
 ? Time for bed[!|. Good night!]
+? [Have|I wish you] a good night[!|.]
+? I [can hardly keep my eyes open|am very sleepy]. [Good night|Night]!
+? [Sweet|Nice] dreams[, Kestrel|][!|.]
+? [So|Well|Okay], good night[!|.]
+? It is [so late|dark|midnight]. [Good night|I go to bed]!
 ? Good night[!|.|, Kestrel!|]
 ? I am [going to bed|tired and go to bed|off to bed]. [Good night|Bye]!
 ? I want to sleep now. [Good night|Bye]!

@@ -1,7 +1,8 @@
 # ruff: noqa: E501 - one line an entry
 """Who the assistant is, and what it can and cannot do."""
 
-from kestrel_assets.recipe.dialogues.grammar import topics
+from kestrel_assets.recipe.dialogues import asks_self
+from kestrel_assets.recipe.dialogues.grammar import topics, widen
 
 IDENTITY = topics(
     "identity",
@@ -396,3 +397,5 @@ ABILITY = topics(
 * I am a very small model, and I was trained only on simple text.
 """,
 )
+widen(IDENTITY, asks_self.IDENTITY)
+widen(ABILITY, asks_self.ABILITY)

@@ -1,7 +1,8 @@
 # ruff: noqa: E501 - one line an entry
 """What Kestrel and its parts are, in plain words."""
 
-from kestrel_assets.recipe.dialogues.grammar import Topic, topics
+from kestrel_assets.recipe.dialogues import asks_kestrel
+from kestrel_assets.recipe.dialogues.grammar import Topic, capital, topics, widen
 
 _TOPICS = topics(
     "kestrel",
@@ -231,9 +232,9 @@ _HELDOUT = (
 def _with_general_questions(topic: Topic) -> Topic:
     label = "a terminal" if topic.label == "the terminal" else topic.label
     if label in _CONCEPTS:
-        topic.ask += [form.replace("{x}", label) for form in _ASK]
+        topic.ask += [capital(form.replace("{x}", label)) for form in (*_ASK, *asks_kestrel.CONCEPT)]
         topic.heldout += [form.replace("{x}", label) for form in _HELDOUT]
     return topic
 
 
-KESTREL = [_with_general_questions(topic) for topic in _TOPICS]
+KESTREL = [_with_general_questions(topic) for topic in widen(_TOPICS, asks_kestrel.KESTREL)]

@@ -1,8 +1,9 @@
 """What the user tells about themselves, and questions about it later in the chat."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
+from kestrel_assets.recipe.dialogues import asks_memory
 from kestrel_assets.recipe.dialogues.grammar import Ask, Exchange, expand
 from kestrel_assets.recipe.dialogues.names import ANIMAL_NAMES, BOYS, COLOURS, GIRLS, PETS
 
@@ -282,6 +283,14 @@ DETAILS = {
         _NOT_TOLD,
     ),
 }  # fmt: skip
+DETAILS = {
+    key: replace(
+        detail,
+        tell=detail.tell.widened(asks_memory.TELL[key]),
+        ask=detail.ask.widened(asks_memory.asks(key)),
+    )
+    for key, detail in DETAILS.items()
+}
 SECOND_FIELD = {"pet": "pet", "sibling": "who"}
 
 
@@ -329,7 +338,7 @@ def not_told(rng: Random, split: str, key: str, slots: dict[str, str]) -> Exchan
 _AT_ONCE = Ask(
     ("{told} {asked}", "{told} Now tell me: {asked}", "{told} Do you know it now? {asked}"),
     ("Listen. {told} And one question: {asked}",),
-)
+).widened(asks_memory.AT_ONCE)
 
 
 def at_once(rng: Random, split: str, key: str, slots: dict[str, str]) -> Exchange:
@@ -344,7 +353,7 @@ def at_once(rng: Random, split: str, key: str, slots: dict[str, str]) -> Exchang
 _ALL = Ask(
     ("What do you know about me?", "What have I told you[ about me|]?", "Tell me what you know about me."),
     ("Sum up what I said about myself.", "Which things do you remember about me?"),
-)
+).widened(asks_memory.ALL)
 SENTENCES = {
     "name": "Your name is {value}.", "pet": "You have a {pet} called {value}.",
     "colour": "Your favourite colour is {value}.", "food": "Your favourite food is {value}.",

@@ -3,7 +3,8 @@
 import re
 from random import Random
 
-from kestrel_assets.recipe.dialogues.grammar import Ask, Exchange, article, expand
+from kestrel_assets.recipe.dialogues import asks_sums
+from kestrel_assets.recipe.dialogues.grammar import Ask, Exchange, article, capital, expand
 
 WORDS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
@@ -45,7 +46,7 @@ _SUM_FORMS = Ask(
         "Please do this sum for me: {sum}.",
         "What is the result of {sum}?",
     ),
-)
+).widened(asks_sums.SUM)
 # One form, so that every sum is one thing to learn: the operands again, then at once the result.
 _SUM_ANSWER = "{sum} = {result}."
 
@@ -80,7 +81,7 @@ def arithmetic(rng: Random, split: str) -> Exchange:
     if sign == "x" and style < 0.4:
         sign_text = rng.choice("x*")
     text = f"{_number(rng, first, words)} {sign_text} {_number(rng, second, words)}"
-    question = _SUM_FORMS.pick(rng, split, {"sum": text})
+    question = capital(_SUM_FORMS.pick(rng, split, {"sum": text}))
     slots = {"sum": f"{first} {sign} {second}", "result": result}
     answer = expand(rng, _SUM_ANSWER, slots)
     return Exchange(
@@ -110,7 +111,7 @@ _MORE = Ask(
         "{name} picks {a} {things} and later {b} more. How many {things} is that?",
         "If {name} has {a} {things} and I add {b}, how many {things} are there?",
     ),
-)
+).widened(asks_sums.MORE)
 _LESS = Ask(
     (
         "{name} has {a} {things} and gives away {b}. How many {things} does {he} have left?",
@@ -122,7 +123,7 @@ _LESS = Ask(
         "From {a} {things}, {name} takes away {b}. How many stay?",
         "{name} had {a} {things}, but {b} are gone. How many {things} remain?",
     ),
-)
+).widened(asks_sums.LESS)
 _GROUPS = Ask(
     (
         "There are {a} boxes with {b} {things} in each. How many {things} are there?",
@@ -130,7 +131,7 @@ _GROUPS = Ask(
         "{a} children have {b} {things} each. How many {things} do they have together?",
     ),
     ("In each of {a} baskets are {b} {things}. How many {things} are in all the baskets?",),
-)
+).widened(asks_sums.GROUPS)
 
 
 def word_problem(rng: Random, split: str) -> Exchange:
@@ -163,7 +164,7 @@ _COMPARE = Ask(
     ("Which is [bigger|more|larger], {a} or {b}?", "What is more, {a} or {b}?", "Is {a} bigger than {b}?",
      "Which number is bigger: {a} or {b}?"),
     ("{a} and {b}: which one is the bigger number?", "Of {a} and {b}, which is larger?"),
-)  # fmt: skip
+).widened(asks_sums.COMPARE)  # fmt: skip
 _NEXT = Ask(
     (
         "{a}, and then? Which number comes next?",
@@ -175,7 +176,7 @@ _NEXT = Ask(
         "What is the next number after {a}?",
     ),
     ("I counted to {a}. What is next?",),
-)
+).widened(asks_sums.NEXT)
 _BEFORE = Ask(
     (
         "The number before {a}?",
@@ -186,7 +187,7 @@ _BEFORE = Ask(
         "What number is just before {a}?",
     ),
     ("What is one less than {a}?",),
-)
+).widened(asks_sums.BEFORE)
 _EVEN = Ask(
     (
         "Is {a} odd?",
@@ -197,15 +198,15 @@ _EVEN = Ask(
         "Is the number {a} even?",
     ),
     ("Tell me if {a} is even or odd.", "{a}: odd or even?"),
-)
+).widened(asks_sums.EVEN)
 _DOUBLE = Ask(
     ("What is double {a}?", "What is two times {a}?", "What is twice {a}?", "Double {a}[, please|]."),
     ("If I double {a}, what do I get?",),
-)
+).widened(asks_sums.DOUBLE)
 _HALF = Ask(
     ("What is half of {a}?", "How much is half of {a}?", "Half of {a}?"),
     ("If I cut {a} in half, what do I get?",),
-)
+).widened(asks_sums.HALF)
 
 
 def number_fact(rng: Random, split: str) -> Exchange:
@@ -256,7 +257,7 @@ _CONVERT = Ask(
      "{Amount} [is|are] how many {small}s?", "Convert {amount} to {small}s[, please|].",
      "Can you tell me how many {small}s [are in|make] {amount}?"),
     ("Turn {amount} into {small}s, please.", "I have {amount}. How much is that in {small}s?"),
-)  # fmt: skip
+).widened(asks_sums.CONVERT)  # fmt: skip
 _DOZEN = Ask(
     ("How many is {amount}?", "How many things are in {amount}?", "How many {things} are in {amount}?",
      "What does {amount} mean?"),

@@ -1,7 +1,8 @@
 # ruff: noqa: E501 - one line an entry
 """Why things happen and what words mean: one short entry a question."""
 
-from kestrel_assets.recipe.dialogues.grammar import topics
+from kestrel_assets.recipe.dialogues import asks_facts
+from kestrel_assets.recipe.dialogues.grammar import topics, widen
 
 WHY = topics(
     "facts",
@@ -183,3 +184,5 @@ DEFINITIONS = topics(
 - chess | chess | Chess is a board game for two players. You try to catch the other king.
 """,
 )
+widen(WHY, asks_facts.WHY)
+widen(DEFINITIONS, asks_facts.DEFINITIONS)

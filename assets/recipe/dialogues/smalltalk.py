@@ -1,8 +1,9 @@
 # ruff: noqa: E501 - one line an entry
 """Small talk, and the polite ways to say no."""
 
+from kestrel_assets.recipe.dialogues import asks_talk
 from kestrel_assets.recipe.dialogues.daily_life import DAILY_LIFE
-from kestrel_assets.recipe.dialogues.grammar import topics
+from kestrel_assets.recipe.dialogues.grammar import topics, widen
 
 SMALLTALK = topics(
     "smalltalk",
@@ -342,4 +343,5 @@ SMALLTALK = topics(
 > No, I do not want to help with that. [But I can help you to write something nice.|Let us do something good.]
 """,
 )
+widen(SMALLTALK, asks_talk.SMALLTALK)
 SMALLTALK += DAILY_LIFE

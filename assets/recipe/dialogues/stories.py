@@ -1,5 +1,6 @@
 """Story requests and stories in which the asked-for hero, thing and place take part."""
 
+import re
 from random import Random
 from zlib import crc32
 
@@ -79,7 +80,10 @@ _ABOUT_BOTH = Ask(
      "[Do you know|Can you write] a story about {who} and {what}?",
      "[Please|Can you] tell me a [bedtime|goodnight|funny|happy] story about {who} with {what}",
      "Tell me a tale about {who} and {what}", "Tell me about {who} who finds {what}",
-     "Write a story with {who} and {what}"),
+     "Write a story with {who} and {what}", "How about a story [about|with] {who} and {what}?",
+     "[Could|Would|Can] you tell [me|us] a [tale|story] [about|with] {who} and {what}[, please|]?",
+     "{who} and {what}: make a [tale|story] of that", "Let {who} and {what} be in your [tale|story]",
+     "Let me hear a [tale|story] about {who} and {what}", "I wish for a story about {who} and {what}"),
     ("I'd love a tale about {who} and {what}", "Could {who} and {what} be in a story?",
      "Make a tale in which {who} has {what}"),
 )  # fmt: skip
@@ -92,7 +96,10 @@ _ABOUT_WHO = Ask(
      "[I want|I would like] [to hear|] a [short|] story about {who}", "A story about {who}, please",
      "[Write|Make up] a [short|little|] story about {who}",
      "[Do you know|Can you write] a story about {who}?",
-     "Story about {who}", "Tell me a tale about {who}",
+     "Story about {who}", "Tell me a tale about {who}", "How about a [tale|story] with {who} in it?",
+     "[Could|Would] you tell [me|us] a [tale|story] about {who}[, please|]?", "Tell a story, and let {who} be in it",
+     "What did {who} do one day? Tell me a story", "Let me hear a [tale|story] about {who}",
+     "I like {who}. Is there a story?", "My daughter wants a story about {who}",
      "[Please|Can you] tell me a [bedtime|goodnight|funny|happy] story about {who}"),
     ("I'd love a tale about {who}", "Could {who} be the hero of a story?", "Spin me a tale about {who}"),
 )  # fmt: skip
@@ -103,7 +110,9 @@ _ABOUT_WHAT = Ask(
      "Think of a story about {what}", "Now a tale about {what}",
      "[Tell|Can you tell|Please tell|Write] me a [short|little|] story about {what}",
      "I want a [short|] story about {what}", "[Write|Make up] a [short|little|] story about {what}",
-     "A story about {what}, please", "Story about {what}"),
+     "A story about {what}, please", "Story about {what}", "How about a [tale|story] with {what} in it?",
+     "[Could|Would] you tell [me|us] a [tale|story] about {what}[, please|]?", "Tell a story, and let {what} be in it",
+     "Let me hear a [tale|story] about {what}", "I wish for a tale with {what}", "{what}: make a story of that"),
     ("I'd love a tale about {what}", "Could {what} be in a story?", "Spin me a tale about {what}"),
 )  # fmt: skip
 _ABOUT_PLACE = Ask(
@@ -128,7 +137,15 @@ _ABOUT_THEME = Ask(
      "I need a story about {theme}", "Think of a story about {theme}", "May I hear a tale about {theme}?",
      "[Tell|Can you tell|Please tell|Write] me a [short|little|] story about {theme}",
      "A story about {theme}, please", "[Write|Make up] a story about {theme}",
-     "I want a story about {who} and about {theme}", "Tell me a story about {theme} with {who}"),
+     "I want a story about {who} and about {theme}", "Tell me a story about {theme} with {who}",
+     "How about a [tale|story] about {theme}?", "Let me hear a [tale|story] about {theme}",
+     "[Could|Would|Can] you tell [me|us] a [tale|story] about {theme}[, please|]?", "Story: {theme}",
+     "I feel like hearing a story about {theme}", "Now a [tale|story] about {theme}[, please|]",
+     "[I want|I would like] [to hear|] a [short|] [tale|story] about {theme}", "Is there a tale about {theme}?",
+     "[Please|Can you] tell me a [bedtime|goodnight|funny|happy] story about {theme}",
+     "Do you know a [tale|story] about {theme}?", "A [bedtime|short|little] story about {theme}[, please|]",
+     "{theme}, please. As a story", "My son wants a story about {theme}", "Tell me something about {theme}, as a story",
+     "Your story should be about {theme}", "Have you a story in which there is {theme}?"),
     ("I'd love a tale about {theme}", "Let {theme} be the theme of a tale"),
 )  # fmt: skip
 # what a story can be asked to be about: the plots that tell of it
@@ -147,6 +164,23 @@ THEMES = {
     "a long journey": ("far_away",),
     "a snowman": ("snow",), "fireflies": ("night_walk",),
 }  # fmt: skip
+# asked for in training alone, beside the themes above
+MORE_THEMES = {
+    "the night": ("night_walk", "dark"), "being afraid": ("dark", "storm"), "fear": ("dark", "storm"),
+    "a dark night": ("dark", "night_walk"), "the rain": ("storm",), "the wind": ("storm",),
+    "thunder": ("storm",), "the stars": ("night_walk",), "a light in the dark": ("night_walk",),
+    "being alone": ("well", "new_friend"), "good friends": ("tree", "lost"), "true friends": ("lost", "tree"),
+    "helping": ("little_one", "old_one"), "being kind": ("old_one", "gift"), "giving": ("gift", "market"),
+    "lies": ("truth",), "the truth": ("truth",), "patience": ("make",), "winning": ("race",),
+    "a wish": ("wish",), "a gift": ("gift",), "baking": ("cake",), "singing": ("music",), "joy": ("music",),
+    "travelling": ("far_away",), "the wide world": ("far_away",), "coming home": ("far_away",),
+    "the cold": ("snow",), "water": ("river",), "losing something": ("lost", "river"), "being lazy": ("lazy",),
+    "hard work": ("lazy", "make"), "a contest": ("contest",), "love": ("gift", "old_one"),
+    "being poor": ("market",), "bread": ("market",), "a secret": ("night_walk", "treasure"),
+}  # fmt: skip
+_OF_THEME = (
+    "This is a story about {theme}.", "Here is a story about {theme}.", "This story is about {theme}.",
+)  # fmt: skip
 _ANY = Ask(
     ("Any stories for me?", "I feel like hearing a story", "Is there a story you can tell me?",
      "Let me hear a story",
@@ -161,7 +195,10 @@ _ANY = Ask(
      "A story, please",
      "[Hi|Hello], can you tell me a story?", "Write a [short|] story", "I cannot sleep, tell me a story",
      "Story please", "Tell me a [short|little|] tale", "I like tales. Do you know one?",
-     "Do you know any stories?"),
+     "Do you know any stories?", "[Could|Would|Can] you read me a story[, please|]?", "How about a [tale|story]?",
+     "Please think of a story", "[Some|Any] [tale|story][, please|]", "I wish you would tell me a story",
+     "I want to listen to a story", "Start a story", "What stories do you know? Tell me one",
+     "My children want a story", "A bedtime story[, please|]", "Tell me [any|some] story", "Let us have a story"),
     ("I'd love to hear a tale", "Have you got a tale for me?", "Entertain me with a tale"),
 )  # fmt: skip
 
@@ -253,6 +290,8 @@ def _request(rng: Random, split: str, slots: dict[str, str]) -> tuple[str, str, 
     }
     plots = tuple(PLOTS)
     kind = rng.random()
+    if split == TRAIN and kind < 0.1:  # themes have many names, so they come up more often
+        kind = 0.9
     if kind < 0.42:
         ask, label = _ABOUT_BOTH, f"{who} and {thing}"
     elif kind < 0.58:
@@ -267,8 +306,9 @@ def _request(rng: Random, split: str, slots: dict[str, str]) -> tuple[str, str, 
         ask, label = _ABOUT_TWO, f"{who} and {slots['friend']}"
         plots = tuple(name for name in plots if name not in _MEETS_FRIEND)
     elif kind < 0.92:
-        theme = more["theme"] = rng.choice(tuple(THEMES))
-        ask, label, plots = _ABOUT_THEME, theme, THEMES[theme]
+        themes = THEMES | MORE_THEMES if split == TRAIN else THEMES
+        theme = more["theme"] = rng.choice(tuple(themes))
+        ask, label, plots = _ABOUT_THEME, theme, themes[theme]
     else:
         ask, label = _ANY, ""
     text = ask.pick(rng, split, more)
@@ -296,11 +336,19 @@ def _another_about(rng: Random, split: str) -> Exchange:
     )
 
 
+def _once(text: str) -> str:
+    """Turn the first sentence so that it can follow another one."""
+    return re.sub(r"^This is a story about (.*?) and (an? .*?)\.", r"Once there was \1 with \2.", text)
+
+
 def story(rng: Random, split: str) -> Exchange:
     """Return a story request and its story."""
     slots = cast_for(rng, split)
     question, label, plots = _request(rng, split, slots)
     text, short = tell(rng, slots, plots)
+    theme = label.removeprefix("a story about ")
+    if split == TRAIN and theme in THEMES | MORE_THEMES:
+        text = expand(rng, rng.choice(_OF_THEME), {"theme": theme}) + " " + _once(text)
     plan = rng.choice(
         (
             f"The user wants {label}. I will keep it short.",

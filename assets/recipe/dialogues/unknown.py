@@ -1,7 +1,8 @@
 # ruff: noqa: E501 - one line an entry
 """Questions that are beyond the model: it says so and offers something that it can do."""
 
-from kestrel_assets.recipe.dialogues.grammar import topics
+from kestrel_assets.recipe.dialogues import asks_talk
+from kestrel_assets.recipe.dialogues.grammar import topics, widen
 
 OFFER = (
     "[But I can tell you a story, if you like.|But I can help with simple facts.|Would you like a riddle instead?"
@@ -260,3 +261,4 @@ UNKNOWN = topics(
 > I am not sure about that, and I do not want to tell you something wrong. OFFER
 """.replace("OFFER", OFFER),
 )
+widen(UNKNOWN, asks_talk.UNKNOWN)

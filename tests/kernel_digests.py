@@ -26,7 +26,7 @@ def draw(seed: int, *shape: int) -> np.ndarray:
 
 
 def matrices(backend: CpuBackend) -> dict[str, list[np.ndarray]]:
-    weights = numerics.to_bfloat16(draw(0, 37, 544))
+    weights = numerics.to_bfloat16(draw(0, 85, 544))
     return {
         format: [
             backend.matmul(draw(rows, rows, 544), backend.pack(weights, format)) for rows in range(1, 10)

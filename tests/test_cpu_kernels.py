@@ -101,10 +101,10 @@ def draw_rows(seed, rows: int, width: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("width", [32, 64, 96, 288, 544])
+@pytest.mark.parametrize("width", [32, 64, 96, 288, 544, 1056])
 def test_matmul(backend, format, width):
     """Any number of rows gives the reference's bits, so row m of many has the bits of one row alone."""
-    for outputs in (1, 7, 16, 17, 37):
+    for outputs in (1, 7, 16, 17, 37, 85):
         matrix, x = draw_matrix(outputs, outputs, width), draw_rows(width, 11, width)
         expected = REFERENCE.matmul(x, REFERENCE.pack(matrix, format))
         packed = backend.pack(matrix, format)

@@ -15,11 +15,15 @@ from kestrel_engine.cpu.functions import ONE, ZERO
 from kestrel_engine.cpu.jit import bits_from_float, float_from_bits, kernel
 from kestrel_engine.cpu.operation import f32_2d, i8_2d, i32_2d, operation, u8_3d, u16_3d
 from kestrel_engine.cpu.simd import (
+    FEW,
     Q4_BLOCK_BYTES,
     Q8_BLOCK_BYTES,
     ROW_GROUP,
     TILE,
+    TOGETHER,
+    WIDE,
     bfloat16_tile,
+    bfloat16_tiles,
     q4_tile,
     q8_tile,
 )
@@ -28,8 +32,8 @@ from kestrel_engine.numerics import BLOCK
 
 @dataclass(frozen=True, slots=True)
 class PackedMatrix:
-    """weights: q8 [tiles, K/32, 512] uint8, q4 [tiles, K/32, 256] uint8, bf16 [tiles, K, 16] uint16;
-    scales: [tiles, K/32, 16] uint16 (bfloat16 bits), empty for bf16."""
+    """weights: q8 [tiles, K/32, 512] uint8, q4 [tiles, K/32, 256] uint8, bf16 [tiles, K/2, 32] uint16 (a lane's
+    inputs k and k+1 side by side); scales: [tiles, K/32, 16] uint16 (bfloat16 bits), empty for bf16."""
 
     format: str
     rows: int
@@ -64,7 +68,7 @@ def _pack_bfloat16(matrix, weights):
         for k in range(width):
             for lane in range(TILE):
                 n = tile * TILE + lane
-                weights[tile, k, lane] = matrix[n, k] if n < rows else 0
+                weights[tile, k // 2, 2 * lane + k % 2] = matrix[n, k] if n < rows else 0
 
 
 @kernel("void(int8[:,::1], uint16[:,::1], uint8[:,:,::1], uint16[:,:,::1], intp)")
@@ -114,7 +118,7 @@ def pack_matrix(matrix: np.ndarray, format: str) -> PackedMatrix:
     matrix = np.ascontiguousarray(matrix)
     tiles, blocks = -(-rows // TILE), width // BLOCK
     if format == "bf16":
-        weights = aligned_empty((tiles, width, TILE), np.uint16)
+        weights = aligned_empty((tiles, width // 2, 2 * TILE), np.uint16)
         _pack_bfloat16(matrix, weights)
         return PackedMatrix(format, rows, width, weights, np.empty((0, 0, 0), np.uint16))
     bits = 8 if format == "q8" else 4
@@ -160,7 +164,13 @@ def q4_matmul(op, run, first, last):
 def bfloat16_matmul(op, run, first, last):
     """Arguments: weights as packed, x [M, K] float32, out [M, 16*tiles]. Items: tiles."""
     weights, x, out = u16_3d(op, 0), f32_2d(op, 1), f32_2d(op, 2)
-    for tile in range(first, last):
-        for row in range(0, x.shape[0], ROW_GROUP):
-            count = min(ROW_GROUP, x.shape[0] - row)
-            bfloat16_tile(weights, x, out, tile, weights.shape[1], row, count, out.shape[1])
+    width, rows, tile = 2 * weights.shape[1], x.shape[0], first
+    if rows <= FEW and width < WIDE:
+        while tile + TOGETHER <= last:
+            bfloat16_tiles(weights, x, out, tile, width, 0, rows, out.shape[1])
+            tile += TOGETHER
+    while tile < last:
+        for row in range(0, rows, ROW_GROUP):
+            count = min(ROW_GROUP, rows - row)
+            bfloat16_tile(weights, x, out, tile, width, row, count, out.shape[1])
+        tile += 1

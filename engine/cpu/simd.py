@@ -20,10 +20,12 @@ TILE = 16
 """Output rows per tile, one vector lane each."""
 ROW_GROUP = 8
 """Most activation rows that share one read of a tile."""
-NEAR_ROWS = 4
+FEW, TOGETHER, WIDE = 2, 4, 1024
+"""Up to FEW rows take TOGETHER tiles of bfloat16 weights at once where these are less than WIDE: a lone sum waits
+for its own last addition. Wider matrices are read from memory, best as one stream, and that takes longer still."""
 NEAR, FAR = (4096, 3), (8192, 2)
-"""How many bytes ahead weights are prefetched, and how near to the core, for up to NEAR_ROWS rows and for more:
-then the rows themselves need the nearest cache."""
+"""How many bytes ahead weights are prefetched, and how near to the core, for up to FEW rows and for more: then
+the rows themselves need the nearest cache."""
 Q8_BLOCK_BYTES = TILE * BLOCK
 Q4_BLOCK_BYTES = TILE * BLOCK // 2
 
@@ -71,7 +73,7 @@ class _Emitter:
 
     def prefetch(self, pointer, offset, rows: int) -> None:
         """The cache line that comes after the item at `offset`, as far ahead as is good for `rows`."""
-        ahead, nearness = NEAR if rows <= NEAR_ROWS else FAR
+        ahead, nearness = NEAR if rows <= FEW else FAR
         kind = ir.FunctionType(ir.VoidType(), [i8.as_pointer(), i32, i32, i32])
         function = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.prefetch.p0")
         here = self.builder.bitcast(self.builder.gep(pointer, [offset]), i8.as_pointer())
@@ -133,10 +135,10 @@ def _store_rows(emit: _Emitter, totals, out, out_width, first_row, tile) -> None
         b.store(total, b.bitcast(b.gep(out, [offset]), f32x16.as_pointer()), align=4)
 
 
-def _for_each_row_count(builder, rows, emit_for) -> None:
-    """Code for every row count 1..ROW_GROUP, unrolled, and a switch on the run-time `rows`."""
+def _for_each_row_count(builder, rows, emit_for, most=ROW_GROUP) -> None:
+    """Code for every row count 1..most, unrolled, and a switch on the run-time `rows`."""
     end = builder.append_basic_block("rows.end")
-    cases = [builder.append_basic_block(f"rows.{count}") for count in range(1, ROW_GROUP + 1)]
+    cases = [builder.append_basic_block(f"rows.{count}") for count in range(1, most + 1)]
     switch = builder.switch(rows, end)
     for count, block in enumerate(cases, start=1):
         switch.add_case(ir.Constant(i64, count), block)
@@ -216,34 +218,48 @@ def _byte_groups(emit: _Emitter, part: int, packed, bits: int):
     return [(part, emit.builder.and_(packed, nibble)), (part + 4, emit.builder.and_(high, nibble))]
 
 
-def _bfloat16_code(context, builder, signature, args):
-    """The code generator for one tile of bfloat16 weights and up to ROW_GROUP rows of float32 activations."""
-    emit = _Emitter(context, builder)
-    weights, x, out = (emit.data(signature.args[n], args[n], item) for n, item in enumerate((i16, f32, f32)))
-    tile, width, first_row, row_count, out_width = args[3:]
-    base = builder.mul(builder.mul(tile, width), emit.constant(TILE))
+def _bfloat16_code(tiles: int):
+    """The code generator for `tiles` tiles of bfloat16 weights and up to ROW_GROUP rows of float32 activations."""
 
-    def emit_for(rows):
-        x_rows = _row_bases(emit, first_row, rows, width)
+    def code(context, builder, signature, args):
+        emit = _Emitter(context, builder)
+        weights, x, out = (
+            emit.data(signature.args[n], args[n], item) for n, item in enumerate((i16, f32, f32))
+        )
+        tile, width, first_row, row_count, out_width = args[3:]
+        places = [builder.add(tile, emit.constant(t)) for t in range(tiles)]
+        bases = [builder.mul(builder.mul(place, width), emit.constant(TILE)) for place in places]
+        high = emit.splat(ir.Constant(i32, -0x10000), i32x16)
+        shift = emit.splat(ir.Constant(i32, 16), i32x16)
 
-        def body(pair, partials):
-            k = builder.mul(pair, emit.constant(2))
-            at = builder.add(base, builder.mul(k, emit.constant(TILE)))
-            both = emit.load(weights, at, i16x32)
-            emit.prefetch(weights, at, rows)
-            for half in range(2):
-                lanes = ir.Constant(ir.VectorType(i32, TILE), list(range(TILE * half, TILE * (half + 1))))
-                bits = builder.shuffle_vector(both, ir.Constant(i16x32, ir.Undefined), lanes)
-                weight = emit.bfloat16_lanes(bits)
-                for m, partial in enumerate(partials):
-                    value = emit.load(x, builder.add(x_rows[m], builder.add(k, emit.constant(half))), f32)
-                    emit.add_to(partial, builder.fmul(weight, emit.splat(value, f32x16)))
+        def emit_for(rows):
+            x_rows = _row_bases(emit, first_row, rows, width)
 
-        totals = _segments(emit, builder.sdiv(width, emit.constant(2)), SEGMENT // 2, rows, body)
-        _store_rows(emit, totals, out, out_width, first_row, tile)
+            def body(pair, partials):
+                k = builder.mul(pair, emit.constant(2))
+                both = []
+                for base in bases:
+                    at = builder.add(base, builder.mul(k, emit.constant(TILE)))
+                    words = emit.load(weights, at, i32x16)
+                    emit.prefetch(weights, at, rows)
+                    halves = builder.shl(words, shift), builder.and_(words, high)
+                    both.append([builder.bitcast(half, f32x16) for half in halves])
+                for half in range(2):
+                    for m in range(rows):
+                        place = builder.add(x_rows[m], builder.add(k, emit.constant(half)))
+                        value = emit.splat(emit.load(x, place, f32), f32x16)
+                        for t in range(tiles):
+                            emit.add_to(partials[m * tiles + t], builder.fmul(both[t][half], value))
 
-    _for_each_row_count(builder, row_count, emit_for)
-    return context.get_dummy_value()
+            pairs = builder.sdiv(width, emit.constant(2))
+            totals = _segments(emit, pairs, SEGMENT // 2, rows * tiles, body)
+            for t, place in enumerate(places):
+                _store_rows(emit, totals[t::tiles], out, out_width, first_row, place)
+
+        _for_each_row_count(builder, row_count, emit_for, ROW_GROUP if tiles == 1 else FEW)
+        return context.get_dummy_value()
+
+    return code
 
 
 _INDEXES = (types.intp,) * 5
@@ -263,5 +279,11 @@ def q4_tile(typing, weights, scales, x, x_scales, x_sums, out, tile, blocks, fir
 
 @intrinsic
 def bfloat16_tile(typing, weights, x, out, tile, width, first_row, rows, out_width):
-    """out[first_row + m, 16*tile + lane] for m < rows <= 8, weights [tiles, width, 16] uint16."""
-    return types.void(weights, x, out, *_INDEXES), _bfloat16_code
+    """out[first_row + m, 16*tile + lane] for m < rows <= 8, weights [tiles, width/2, 32] uint16."""
+    return types.void(weights, x, out, *_INDEXES), _bfloat16_code(1)
+
+
+@intrinsic
+def bfloat16_tiles(typing, weights, x, out, tile, width, first_row, rows, out_width):
+    """As `bfloat16_tile` for TOGETHER tiles from `tile` on, rows <= FEW."""
+    return types.void(weights, x, out, *_INDEXES), _bfloat16_code(TOGETHER)

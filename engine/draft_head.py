@@ -75,12 +75,21 @@ class DraftHead:
             self._blocks.append(self._backend.pack(rows, self.format))
         self._packed = len(self._added)
 
-    def logits(self, hidden: np.ndarray) -> np.ndarray:
-        """hidden [1, H] -> [n] float32, in the order of `ids`."""
+    def matrices(self) -> list[Any]:
+        """All rows: those the head began with, then those added, in blocks."""
         if self._packed < len(self._added):
             self._pack_added()
-        parts = [self._backend.matmul(hidden, matrix)[0] for matrix in (self.matrix, *self._blocks)]
-        return np.concatenate(parts)[self._order] if self._blocks else parts[0]
+        return [self.matrix, *self._blocks]
+
+    @property
+    def order(self) -> np.ndarray:
+        """Places of the logits among the rows of `matrices` [n] int64; meaningless before anything was added."""
+        return self._order
+
+    def logits(self, hidden: np.ndarray) -> np.ndarray:
+        """hidden [1, H] -> [n] float32, in the order of `ids`."""
+        parts = [self._backend.matmul(hidden, matrix)[0] for matrix in self.matrices()]
+        return np.concatenate(parts)[self._order] if self._added else parts[0]
 
 
 def make_draft_head(

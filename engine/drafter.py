@@ -43,15 +43,7 @@ class MtpDrafter:
         if state.length == 0:
             return []
         self.grow_head(state, next_token)
-        drafts: list[int] = []
-        hidden = self.model.mtp_row(state, next_token)
-        while True:
-            logits = self.head.logits(hidden)
-            position = state.length + 1 + len(drafts)
-            drafts.append(sampler.sample_draft(logits, self.head.ids, position, drafts))
-            if len(drafts) == count:
-                return drafts
-            hidden = self.model.mtp_chain(state, drafts[-1], hidden, step=len(drafts))
+        return self.model.draft(state, next_token, count, self.head, sampler)
 
     def grow_head(self, state: State, next_token: int) -> None:
         """Let the head draft what the chat has held since the last call."""

@@ -2,12 +2,14 @@
 
 One pass serves prefill, plain decoding and verification: M rows, of which the first `commit` enter the
 recurrent state and the rest are speculative (docs/design.md §2). `Model` runs a pass operation by operation;
-a backend whose `make_model` returns a subclass may run `_trunk`, `_mtp_layer`, `_mtp_input` and `logits` whole.
+a backend whose `make_model` returns a subclass may run `_trunk`, `_mtp_layer`, `_mtp_input`, `logits` and `draft`
+whole.
 """
 
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +19,10 @@ from kestrel_engine.config import ModelConfig
 from kestrel_engine.options import MAX_DRAFT
 from kestrel_engine.state import DeltaLayer, KVCache, State, new_state
 from kestrel_engine.weights import AttentionWeights, DeltaWeights, FeedForward, Weights
+
+if TYPE_CHECKING:
+    from kestrel_engine.draft_head import DraftHead
+    from kestrel_engine.sampling import Sampler
 
 HIDDEN_TAIL_LIMIT = 256
 """Trunk rows that may wait for the MTP head before it takes them in one call."""
@@ -60,17 +66,23 @@ class Model:
         is left unusable.
         """
         assert 1 <= commit <= len(tokens) and (slots is None or commit == len(tokens))
-        assert state.length + commit <= state.capacity and len(tokens) - commit <= MAX_DRAFT
+        self._begin_pass(state, len(tokens), commit)
+        hidden = self._trunk(state, tokens, commit, slots)
+        self._end_pass(state, tokens, commit, hidden)
+        return hidden
+
+    def _begin_pass(self, state: State, rows: int, commit: int) -> None:
+        assert state.length + commit <= state.capacity and rows - commit <= MAX_DRAFT
         state.check()
         if len(state.hidden_tail) > HIDDEN_TAIL_LIMIT:
             self.fill_mtp(state)
         state.usable = False
-        hidden = self._trunk(state, tokens, commit, slots)
+
+    def _end_pass(self, state: State, tokens: list[int], commit: int, hidden: np.ndarray) -> None:
         state.advance(commit)
         state.consume(tokens[:commit], hidden[:commit])
         state.pending = (tokens[commit:], hidden[commit:])
         state.usable = True
-        return hidden
 
     def _trunk(self, state: State, tokens: list[int], commit: int, slots) -> np.ndarray:
         """All layers and the final norm -> [M, H]. Moves no cursor, so the operations see where it began."""
@@ -125,6 +137,20 @@ class Model:
         backend.add(x, backend.matmul(hidden, weights.down))
 
     # --- MTP head ------------------------------------------------------------------------------------------
+
+    def draft(
+        self, state: State, next_token: int, count: int, head: DraftHead, sampler: Sampler
+    ) -> list[int]:
+        """`count` >= 1 guesses for the tokens after `next_token` (certain, not yet consumed): the first step reads
+        the trunk's hidden row, later steps the MTP head's own output."""
+        drafts: list[int] = []
+        hidden = self.mtp_row(state, next_token)
+        while True:
+            position = state.length + 1 + len(drafts)
+            drafts.append(sampler.sample_draft(head.logits(hidden), head.ids, position, drafts))
+            if len(drafts) == count:
+                return drafts
+            hidden = self.mtp_chain(state, drafts[-1], hidden, step=len(drafts))
 
     def fill_mtp(self, state: State) -> None:
         """Give the MTP head all pairs whose next token is known: (token p+1, hidden p) for p < length-1."""

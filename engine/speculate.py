@@ -70,7 +70,9 @@ def _round(model, state, next_token, draft_length, drafter, rollback, sampler, s
     rollback.seconds = 0.0
     whole = None
     if isinstance(rollback, CursorRollback):
+        model.replay_seconds = 0.0
         whole = model.whole_round(state, next_token, draft_length, drafter, sampler)
+        rollback.seconds = model.replay_seconds
     if whole is None:
         whole = _step_by_step(model, state, next_token, draft_length, drafter, rollback, sampler)
     drafts, right = whole.drafts, len(whole.chosen) - 1

@@ -89,12 +89,13 @@ class CpuBackend:
             steps.add(kernels.copy_columns, len(x), 1, (y, y.shape[1], out[:, x.shape[1] :]))
         return out
 
-    def matmul(self, x: np.ndarray, matrix: PackedMatrix) -> np.ndarray:
+    def matmul(self, x: np.ndarray, matrix: PackedMatrix, out: np.ndarray | None = None) -> np.ndarray:
+        """`out` [M, 16*tiles]: where a recorded product goes."""
         if self._program is None:
             return self._product(np.ascontiguousarray(x), matrix)
         rows, tiles = len(x), len(matrix.weights)
         steps, grain = self._program, max(1, TILE_GRAIN_BYTES * tiles // matrix.bytes)
-        out = steps.empty((rows, tiles * linear.TILE))
+        out = steps.empty((rows, tiles * linear.TILE)) if out is None else out
         inputs: tuple = (x,)
         if matrix.format != "bf16":
             blocks = matrix.width // BLOCK

@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kestrel_engine.backend import WholeRound
 from kestrel_engine.cpu.program import Program
+from kestrel_engine.cpu.round import Rounds
 from kestrel_engine.model import Model
 from kestrel_engine.options import MAX_DRAFT
 from kestrel_engine.state import KVCache, State
 
-KEPT_PROGRAMS = 24
+KEPT_PROGRAMS = 32
 """Programs kept for one state; the longest unused is recorded again when it is wanted."""
 
 
@@ -22,19 +24,41 @@ MOST_INPUT_ROWS = 64
 class CpuModel(Model):
     """`Model` with its passes recorded. Their order of operations is that of `Model`, which records them."""
 
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.rounds = Rounds(self)
+
+    def whole_round(self, state, next_token, draft_length, drafter, sampler) -> WholeRound | None:
+        return self.rounds.run(state, next_token, draft_length, drafter, sampler)
+
+    def draft(self, state, next_token, count, head, sampler) -> list[int]:
+        drafts = self.rounds.draft(state, next_token, count, head, sampler)
+        return super().draft(state, next_token, count, head, sampler) if drafts is None else drafts
+
+    def verify(self, state: State, tokens: list[int], program: Program) -> np.ndarray:
+        """`forward` with one row to commit, by a program that also chooses the tokens."""
+        self._begin_pass(state, len(tokens), 1)
+        hidden = self._run_trunk(program, state, tokens, 1)
+        self._end_pass(state, tokens, 1, hidden)
+        return hidden
+
     def _trunk(self, state: State, tokens: list[int], commit: int, slots) -> np.ndarray:
         key = ("trunk", len(tokens), None if slots is None else id(slots[0]))
-        program = self._program(
+        program = self.program(
             state,
             key,
             len(tokens),
             lambda program: super(CpuModel, self)._trunk(state, tokens, commit, slots),
             slots or (),
         )
-        log = state.delta_layers[0].log_length if state.delta_layers else 0
-        seconds = program.execute(state.length, commit, log, tokens)
+        return self._run_trunk(program, state, tokens, commit)
+
+    def _run_trunk(self, program: Program, state: State, tokens: list[int], commit: int) -> np.ndarray:
+        delta = state.delta_layers
+        log = delta[0].log_length if delta else 0
+        seconds = program.execute(state.length, commit, log, tokens, state.length + 1)
         if log:
-            self.replay_seconds += seconds * program.shares().get("delta_replay", 0.0)
+            self.replay_seconds += seconds * program.share("delta_replay")
         return program.output.copy()
 
     def _mtp_layer(self, state: State, tokens: list[int], hidden: np.ndarray) -> np.ndarray:
@@ -57,7 +81,7 @@ class CpuModel(Model):
             program.input = np.empty((len(tokens), self.config.hidden_size), np.float32)
             return record(state, tokens, program.input)
 
-        program = self._program(state, (name, len(tokens)), len(tokens), operations)
+        program = self.program(state, (name, len(tokens)), len(tokens), operations)
         program.input[...] = hidden
         program.execute(state.mtp.length, tokens=tokens)
         return program
@@ -65,7 +89,7 @@ class CpuModel(Model):
     def logits(self, hidden: np.ndarray) -> np.ndarray:
         return super().logits(np.ascontiguousarray(hidden))
 
-    def _program(self, state: State, key: tuple, rows: int, record: Callable, kept=()) -> Program:
+    def program(self, state: State, key: tuple, rows: int, record: Callable, kept=()) -> Program:
         """The program for `key`, recorded if this state has none for the arrays that it has now."""
         key = (*key, self.backend.threads)
         layers = [*state.layers, *([] if state.mtp is None else [state.mtp])]

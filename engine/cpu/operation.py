@@ -17,18 +17,25 @@ from numba.np.arrayobj import populate_array
 
 from kestrel_engine.cpu.jit import address_of, f32, i32, i64, kernel
 
-KERNEL, PARTS, BORDERS, TICKS = range(4)
-"""Words of an operation: the kernel's address, the number of parts, a pointer to their borders (part p is
-items borders[p]..borders[p+1]-1), and the time spent on it."""
-HEADER, ARGUMENT = 4, 5
+KERNEL, PARTS, BORDERS = range(3)
+"""Words of an operation: the kernel's address, the number of parts, and a pointer to their borders (part p is
+items borders[p]..borders[p+1]-1)."""
+HEADER, ARGUMENT = 3, 5
 """Words before the arguments, and words of each: an array's address and its dimensions, or one number."""
 MAX_ARGUMENTS = 12
 WORDS = HEADER + ARGUMENT * MAX_ARGUMENTS
 
-RUN_POSITION, RUN_COMMIT, RUN_LOG = range(3)
-"""Words of a run: position of the first row, rows to commit, log records to apply."""
+OPERATION, RUN, TICKS = range(3)
+STEP_WORDS = 3
+"""Words of a step: pointers to the operation and to what changes from pass to pass, and the time spent on it."""
+
+RUN_POSITION, RUN_COMMIT, RUN_LOG, RUN_TARGET, RUN_DRAFT = range(5)
+"""Words of a run: position of the first row, rows to commit, log records to apply, position of the first token to
+be chosen, and place among the drafts of a token to be drafted."""
 RUN_TOKENS = 8
 """First of the token ids, one a row."""
+RUN_WORDS = RUN_TOKENS + 16
+"""Words of a run of few rows, where runs follow each other: a draft becomes the token of the next one."""
 
 
 def operation(function: Callable):
@@ -68,6 +75,7 @@ def _array_reader(item, dimensions: int):
 
 f32_1d, f32_2d = _array_reader(types.float32, 1), _array_reader(types.float32, 2)
 f32_3d, f32_4d = _array_reader(types.float32, 3), _array_reader(types.float32, 4)
+i64_1d = _array_reader(types.int64, 1)
 u16_2d, u16_3d = _array_reader(types.uint16, 2), _array_reader(types.uint16, 3)
 u8_3d, i8_2d, i32_2d = (
     _array_reader(types.uint8, 3),
@@ -98,18 +106,16 @@ def number(typing, operation, index):
 
 def encode(address: int, borders: np.ndarray, arguments: tuple) -> np.ndarray:
     """An operation's words. Arrays must outlive it; row arrays may be slices of wider ones."""
-    words = np.zeros(WORDS, np.int64)
-    words[:HEADER] = address, len(borders) - 1, borders.ctypes.data, 0
-    for place, argument in enumerate(arguments):
-        at = HEADER + ARGUMENT * place
+    words = [address, len(borders) - 1, borders.ctypes.data]
+    for argument in arguments:
         if isinstance(argument, np.ndarray):
-            words[at] = argument.ctypes.data
-            words[at + 1 : at + 1 + argument.ndim] = _dimensions(argument)
+            own = [argument.ctypes.data, *_dimensions(argument)]
         elif isinstance(argument, float | np.float32):
-            words[at] = np.float32(argument).view(np.int32)
+            own = [int(np.float32(argument).view(np.int32))]
         else:
-            words[at] = argument
-    return words
+            own = [int(argument)]
+        words += own + [0] * (ARGUMENT - len(own))
+    return np.array(words + [0] * (WORDS - len(words)), np.int64)
 
 
 def _dimensions(array: np.ndarray) -> list[int]:

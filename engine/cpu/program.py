@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import weakref
 from collections.abc import Sequence
@@ -9,10 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from kestrel_engine.cpu.operation import (
-    RUN_COMMIT,
-    RUN_LOG,
-    RUN_POSITION,
+    OPERATION,
+    RUN,
+    RUN_TARGET,
     RUN_TOKENS,
+    STEP_WORDS,
     TICKS,
     WORDS,
     argument_word,
@@ -37,23 +39,31 @@ class Program:
         self.input: np.ndarray | None = None
         self.output: np.ndarray | None = None
         self.arrays: list[np.ndarray] = []
+        self.chains: dict[tuple, Program] = {}
+        """Chains that begin with this program."""
+        self.version = 0
+        """Of what it was recorded for, where that changes."""
         self._words: list[np.ndarray] = []
         self._kept: list[object] = []
         self._bytes = 0
+        self._places: dict[str, np.ndarray] = {}
         self._run = np.zeros(RUN_TOKENS + rows, np.int64)
         self._code = np.empty((0, WORDS), np.int64)
+        self._steps = np.empty((0, STEP_WORDS), np.int64)
+        self._steps_address = 0
         self._free: dict[int, list[np.ndarray]] = {}
 
     def empty(self, shape: tuple[int, ...], dtype=np.float32) -> np.ndarray:
         """An array for an operation's result. Its memory is used again once nothing mentions it any more:
         operations run in the order in which they were recorded."""
-        size = max(64, int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        count = math.prod(shape)
+        size = max(64, count * np.dtype(dtype).itemsize)
         free = self._free.setdefault(size, [])
         memory = free.pop() if free else np.empty(size + 64, np.uint8)
         start = -memory.ctypes.data % 64
         root = np.frombuffer(memoryview(memory)[start : start + size], np.uint8)
         weakref.finalize(root, free.append, memory)
-        return root.view(dtype)[: int(np.prod(shape))].reshape(shape)
+        return root.view(dtype)[:count].reshape(shape)
 
     def add(self, kernel, items: int, grain: int, arguments: tuple) -> None:
         """Run `kernel` over `items`, of which a thread takes at least `grain` at a time."""
@@ -74,29 +84,63 @@ class Program:
         self.output = output
         self._code = np.stack(self._words)
         self._words.clear()
+        steps = np.zeros((len(self._code), STEP_WORDS), np.int64)
+        steps[:, OPERATION] = self._code.ctypes.data + self._code.strides[0] * np.arange(len(steps))
+        steps[:, RUN] = self._run.ctypes.data
+        self._set_steps(steps)
+        return self
+
+    def _set_steps(self, steps: np.ndarray) -> None:
+        self._steps, self._steps_address = steps, steps.ctypes.data
         if self._bytes < PARALLEL_BYTES:
             self.threads = 1
-        return self
+
+    @staticmethod
+    def chain(parts: Sequence[Program], runs: Sequence[np.ndarray]) -> Program:
+        """Sealed programs one after the other as one pass: parts[n] with the words runs[n] [RUN_WORDS], int64,
+        which the caller sets before each `run`."""
+        chain = Program(0, max(part.threads for part in parts))
+        steps = [part._steps.copy() for part in parts]
+        for n, part in enumerate(parts):
+            steps[n][:, RUN] = runs[n].ctypes.data
+            chain.names += part.names
+            chain._bytes += part._bytes
+        chain.keep(*runs, *parts)
+        chain._set_steps(np.concatenate(steps))
+        return chain
 
     def bind(self, operation: int, argument: int, array: np.ndarray) -> None:
         """Let `operation` read or write `array` in place of an array of the same shape."""
         self._code[operation, argument_word(argument)] = array.ctypes.data
 
-    def execute(self, position: int = 0, commit: int = 0, log: int = 0, tokens: Sequence[int] = ()) -> float:
+    def execute(
+        self, position: int = 0, commit: int = 0, log: int = 0, tokens: Sequence[int] = (), target: int = 0
+    ) -> float:
         """One pass. Returns its seconds."""
         run = self._run
-        run[RUN_POSITION], run[RUN_COMMIT], run[RUN_LOG] = position, commit, log
+        run[: RUN_TARGET + 1] = position, commit, log, target
         run[RUN_TOKENS : RUN_TOKENS + len(tokens)] = tokens
-        self._code[:, TICKS] = 0
+        return self.run()
+
+    def run(self) -> float:
+        """One pass with the words as they are. Returns its seconds."""
         start = time.perf_counter()
-        TEAM.run(self._code, run, self.threads)
+        TEAM.run(self._steps_address, len(self._steps), self.threads)
         return time.perf_counter() - start
 
     def shares(self) -> dict[str, float]:
         """Each kernel's share of the time of the last pass; empty where the machine has no counter."""
-        total = float(self._code[:, TICKS].sum())
+        spent = self._steps[:, TICKS]
+        total = float(spent.sum())
         found: dict[str, float] = {}
-        for name, spent in zip(self.names, self._code[:, TICKS].tolist(), strict=True):
+        for name, ticks in zip(self.names, spent.tolist(), strict=True):
             if total:
-                found[name] = found.get(name, 0.0) + spent / total
+                found[name] = found.get(name, 0.0) + ticks / total
         return found
+
+    def share(self, name: str) -> float:
+        """One kernel's share of the time of the last pass; 0 where the machine has no counter."""
+        if name not in self._places:
+            self._places[name] = np.array([n for n, each in enumerate(self.names) if each == name], np.intp)
+        spent = self._steps[:, TICKS]
+        return float(spent[self._places[name]].sum()) / max(1.0, float(spent.sum()))

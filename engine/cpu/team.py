@@ -1,12 +1,12 @@
 """The threads that run a pass together.
 
-A pass is a list of operations, each cut into parts. Whoever is there takes the next part; the one who ends the
-last part of an operation opens the next operation. So nobody waits for a helper that is late, busy elsewhere
-or was never started, and a pass runs on the calling thread alone if need be. Helpers are woken once a pass,
-stay for a moment after it, and then block.
+A pass is a list of steps: operations, each cut into parts. Whoever is there takes the next part; the one who ends
+the last part of an operation goes on to the next operation: one of a single part it does itself, others it opens
+to all. So nobody waits for a helper that is late, busy elsewhere or was never started, and a pass runs on the
+calling thread alone if need be. Helpers are woken once a pass, stay for a moment after it, and then block.
 
-The ticket is one atomic word: the number of the operation, counted on over all passes, above the number of
-parts left. A part that was taken keeps its pass from ending, so what a ticket names stays valid.
+The ticket is one atomic word: the number of the step, counted on over all passes, above the number of parts
+left. A part that was taken keeps its pass from ending, so what a ticket names stays valid.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from kestrel_engine.cpu.jit import (
     ticks,
     word,
 )
-from kestrel_engine.cpu.operation import BORDERS, KERNEL, PARTS, TICKS, WORDS
+from kestrel_engine.cpu.operation import BORDERS, KERNEL, OPERATION, PARTS, RUN, STEP_WORDS, TICKS
 
 TICKET, DONE, RUNNING = 0, 8, 16
-CODE, RUN, COUNT, FIRST, STARTED, YIELD = range(32, 38)
+STEPS, COUNT, FIRST, STARTED, YIELD = range(32, 37)
 """Words of the shared block, those that many threads write in cache lines of their own."""
 SHARED_WORDS = 48
 PART_BITS = 24
@@ -43,46 +43,48 @@ LINGER = 4096
 """Looks for the next pass before a helper blocks: well under a millisecond."""
 
 
+@kernel("void(intp)")
+def _whole_step(step):
+    """All parts of a step on the calling thread."""
+    start, operation = ticks(), word(step, OPERATION)
+    items = word(word(operation, BORDERS), word(operation, PARTS))
+    call_kernel(word(operation, KERNEL), operation, word(step, RUN), 0, items)
+    atomic_store(step, TICKS, ticks() - start)
+
+
 @kernel("void(intp, intp)")
-def add_ticks(operation, start):
-    atomic_store(operation, TICKS, word(operation, TICKS) + ticks() - start)
-
-
-@kernel("void(intp, intp, intp)")
-def run_alone(code, run, count):
-    """All operations on the calling thread."""
+def run_alone(steps, count):
+    """A whole pass on the calling thread."""
     for n in range(count):
-        operation = code + 8 * WORDS * n
-        start = ticks()
-        borders = word(operation, BORDERS)
-        call_kernel(word(operation, KERNEL), operation, run, 0, word(borders, word(operation, PARTS)))
-        add_ticks(operation, start)
+        _whole_step(steps + 8 * STEP_WORDS * n)
 
 
 @kernel("void(intp, int64)")
-def _open(shared, number):
-    """Let operation `number` (of all passes) begin, or end the pass when it was the last."""
-    at = number - word(shared, FIRST)
-    parts = 0
-    if at < word(shared, COUNT):
-        parts = word(word(shared, CODE) + 8 * WORDS * at, PARTS)
+def _go_on(shared, number):
+    """Let step `number` (of all passes) begin, or end the pass when the last one is over."""
+    count, parts = word(shared, COUNT), 0
+    while number - word(shared, FIRST) < count:
+        step = word(shared, STEPS) + 8 * STEP_WORDS * (number - word(shared, FIRST))
+        parts = word(word(step, OPERATION), PARTS)
+        if parts > 1:
+            break
+        _whole_step(step)
+        number, parts = number + 1, 0
+    atomic_store(shared, STARTED, ticks())
     atomic_store(shared, DONE, parts)
     atomic_store(shared, TICKET, (number << PART_BITS) + SPARE + parts)
-    if at == word(shared, COUNT):
+    if parts == 0:
         atomic_store(shared, RUNNING, 0)
 
 
-@kernel("void(intp, intp, intp, intp)")
-def publish(shared, code, run, count):
-    """Make a pass of `count` > 0 operations the current one. Only when none is running."""
+@kernel("void(intp, intp, intp)")
+def publish(shared, steps, count):
+    """Make a pass the current one; `lead` begins it. Only when none is running."""
     number = (atomic_load(shared, TICKET) >> PART_BITS) + 1
-    atomic_store(shared, CODE, code)
-    atomic_store(shared, RUN, run)
+    atomic_store(shared, STEPS, steps)
     atomic_store(shared, COUNT, count)
     atomic_store(shared, FIRST, number)
-    atomic_store(shared, STARTED, ticks())
     atomic_store(shared, RUNNING, 1)
-    _open(shared, number)
 
 
 @kernel("void(intp)")
@@ -92,20 +94,14 @@ def work(shared):
         ticket = atomic_add(shared, TICKET, -1)
         number, left = ticket >> PART_BITS, (ticket & ((1 << PART_BITS) - 1)) - SPARE
         if left > 0:
-            operation = word(shared, CODE) + 8 * WORDS * (number - word(shared, FIRST))
-            parts, borders = word(operation, PARTS), word(operation, BORDERS)
-            part = parts - left
-            call_kernel(
-                word(operation, KERNEL),
-                operation,
-                word(shared, RUN),
-                word(borders, part),
-                word(borders, part + 1),
-            )
+            step = word(shared, STEPS) + 8 * STEP_WORDS * (number - word(shared, FIRST))
+            operation = word(step, OPERATION)
+            borders, part = word(operation, BORDERS), word(operation, PARTS) - left
+            first, last = word(borders, part), word(borders, part + 1)
+            call_kernel(word(operation, KERNEL), operation, word(step, RUN), first, last)
             if atomic_add(shared, DONE, -1) == 1:
-                add_ticks(operation, word(shared, STARTED))
-                atomic_store(shared, STARTED, ticks())
-                _open(shared, number + 1)
+                atomic_store(step, TICKS, ticks() - word(shared, STARTED))
+                _go_on(shared, number + 1)
         else:
             looks = 0
             while atomic_load(shared, TICKET) >> PART_BITS == number and atomic_load(shared, RUNNING) != 0:
@@ -113,6 +109,13 @@ def work(shared):
                 looks += 1
                 if looks % SPIN == 0 and word(shared, YIELD) != 0:
                     call_plain(word(shared, YIELD))
+
+
+@kernel("void(intp)")
+def lead(shared):
+    """The turn of the thread that has published a pass: it returns when all is done."""
+    _go_on(shared, word(shared, FIRST))
+    work(shared)
 
 
 @kernel("void(intp, intp)")
@@ -179,17 +182,16 @@ class Team:
         self._helpers: list[Helper] = []
         self._busy = threading.Lock()
 
-    def run(self, code: np.ndarray, run: np.ndarray, threads: int) -> None:
-        """Run the operations code [n, WORDS] with the words `run`, on this thread and up to threads-1 more."""
-        arguments = (code.ctypes.data, run.ctypes.data, len(code))
+    def run(self, steps: int, count: int, threads: int) -> None:
+        """Run the `count` steps at this address, on this thread and up to threads-1 more."""
         if threads <= 1 or not self._busy.acquire(blocking=False):
-            return run_alone(*arguments)
+            return run_alone(steps, count)
         try:
             self._hire(threads - 1)
-            publish(self._address, *arguments)
+            publish(self._address, steps, count)
             for helper in self._helpers[: threads - 1]:
                 helper.wake()
-            work(self._address)
+            lead(self._address)
         finally:
             self._busy.release()
 

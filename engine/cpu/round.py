@@ -1,0 +1,178 @@
+"""A round on the CPU in two native calls: the chain of drafts, then the verify pass with the choice of its tokens."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kestrel_engine.backend import WholeRound
+from kestrel_engine.cpu import choice, kernels
+from kestrel_engine.cpu.linear import TILE
+from kestrel_engine.cpu.operation import RUN_DRAFT, RUN_POSITION, RUN_TARGET, RUN_TOKENS, RUN_WORDS
+from kestrel_engine.cpu.program import Program
+from kestrel_engine.model import Model
+from kestrel_engine.options import MAX_DRAFT
+from kestrel_engine.state import State
+
+if TYPE_CHECKING:
+    from kestrel_engine.cpu.model import CpuModel
+    from kestrel_engine.draft_head import DraftHead
+    from kestrel_engine.drafter import FirstHit
+    from kestrel_engine.sampling import Sampler
+
+NOT_FINITE = np.full(1, np.nan, np.float32)
+"""Logits that a sampler refuses."""
+NO_IDS = np.empty(0, np.int64)
+
+
+class Rounds:
+    """Of one model, one at a time: they share the words that steer them and what they bring back."""
+
+    def __init__(self, model: CpuModel):
+        self.model, self.backend = model, model.backend
+        self.settings = choice.Settings()
+        self._drafts = np.zeros(MAX_DRAFT, np.int64)
+        self._chosen = np.zeros(MAX_DRAFT + 2, np.int64)
+        self._logprobs = np.zeros(MAX_DRAFT + 2, np.float32)
+        self._hidden = np.zeros((1, model.config.hidden_size), np.float32)
+        """The MTP head's newest output, which its next step reads."""
+        self._runs = np.zeros((MAX_DRAFT + 1, RUN_WORDS), np.int64)
+        """Words of the MTP head's pass for each draft and of its choice; the last row only takes a token."""
+        self._runs[:, RUN_DRAFT] = np.arange(MAX_DRAFT + 1)
+
+    # --- drafting ------------------------------------------------------------------------------------------
+
+    def draft(
+        self, state: State, next_token: int, count: int, head: DraftHead, sampler: Sampler
+    ) -> list[int] | None:
+        """`Model.draft`; None when these operations cannot choose in the sampler's way."""
+        if not self.settings.take(sampler.options):
+            return None
+        tokens, hidden = self.model.pending_pairs(state, next_token)
+        missed = len(tokens) - 1 if len(tokens) > MAX_DRAFT + 1 else 0
+        if missed:
+            self.model._mtp_input(state, tokens[:missed], hidden[:missed])
+            tokens, hidden = tokens[missed:], hidden[missed:]
+        first = self._first(state, len(tokens))
+        program = self._chain(state, first, count, head)
+        first.input[...] = hidden
+        runs, length = self._runs, state.length
+        runs[:count, RUN_POSITION] = np.arange(length - 1, length - 1 + count)
+        runs[0, RUN_POSITION] = state.mtp.length
+        runs[:count, RUN_TARGET] = np.arange(length + 1, length + 1 + count)
+        runs[0, RUN_TOKENS : RUN_TOKENS + len(tokens)] = tokens
+        program.run()
+        self.model.pairs_taken(state)
+        drafts = self._drafts[:count].tolist()
+        if min(drafts) < 0:
+            sampler.sample_draft(NOT_FINITE, None, 0, ())  # raises
+        return drafts
+
+    def _first(self, state: State, pairs: int) -> Program:
+        """The MTP head's pass over all pending pairs."""
+
+        def record(program: Program) -> None:
+            program.input = np.empty((pairs, self.model.config.hidden_size), np.float32)
+            self._record_head_pass(program, state, pairs, program.input)
+
+        return self.model.program(state, ("mtp first", pairs), pairs, record)
+
+    def _record_head_pass(self, program: Program, state: State, rows: int, hidden: np.ndarray) -> None:
+        """Its output goes to `_hidden`, whatever it reads."""
+        last = Model._mtp_layer(self.model, state, [0] * rows, hidden)
+        program.add(kernels.copy_columns, 1, 1, (last, last.shape[1], self._hidden))
+
+    def _chain(self, state: State, first: Program, count: int, head: DraftHead) -> Program:
+        """The pass `first`, then a pass a draft, each with the choice of its draft."""
+        key = (count, id(head), len(head.added))
+        if key not in first.chains:
+            choose = self._choice(state, head)
+            again = self.model.program(
+                state,
+                ("mtp again",),
+                1,
+                lambda program: self._record_head_pass(program, state, 1, self._hidden),
+            )
+            parts = [first, choose, *(count - 1) * [again, choose]]
+            first.chains = {old: chain for old, chain in first.chains.items() if old[1:] == key[1:]}
+            first.chains[key] = Program.chain(parts, [self._runs[n // 2] for n in range(2 * count)])
+        return first.chains[key]
+
+    def _choice(self, state: State, head: DraftHead) -> Program:
+        """The product with the draft head and the choice of a draft."""
+
+        def record(program: Program) -> None:
+            logits, count = self._record_head(program, head)
+            settings = (self.settings.numbers, self.settings.integers)
+            ids = NO_IDS if head.ids is None else head.ids
+            program.add(
+                choice.choose_draft,
+                1,
+                1,
+                (logits, count, ids, *settings, self._drafts, self._runs.reshape(-1)),
+            )
+            program.keep(head, ids)
+
+        key = ("draft head", id(head))
+        known = state.prepared.get((*key, self.backend.threads))
+        if known is not None and known.version != len(head.added):
+            del state.prepared[(*key, self.backend.threads)]
+        program = self.model.program(state, key, 1, record)
+        program.version = len(head.added)
+        return program
+
+    def _record_head(self, program: Program, head: DraftHead) -> tuple[np.ndarray, int]:
+        """-> logits in the order of head.ids, and their number."""
+        matrices = head.matrices()
+        program.keep(*matrices)
+        if len(matrices) == 1:
+            return self.backend.matmul(self._hidden, matrices[0]), matrices[0].rows
+        tiles = [len(matrix.weights) for matrix in matrices]
+        found = np.empty((1, sum(tiles) * TILE), np.float32)
+        places, start, row = np.empty(len(head.ids), np.int64), 0, 0
+        for matrix, count in zip(matrices, tiles, strict=True):
+            self.backend.matmul(self._hidden, matrix, found[:, start : start + count * TILE])
+            places[row : row + matrix.rows] = np.arange(start, start + matrix.rows)
+            start, row = start + count * TILE, row + matrix.rows
+        places = places[head.order]
+        logits = program.empty((1, len(places)))
+        program.add(choice.in_order, 1, 1, (found[0], places, logits))
+        program.keep(found, places)
+        return logits, len(places)
+
+    # --- verifying -----------------------------------------------------------------------------------------
+
+    def run(
+        self, state: State, next_token: int, draft_length: int, drafter: FirstHit, sampler: Sampler
+    ) -> WholeRound | None:
+        """`Model.whole_round`; None when these operations cannot choose in the sampler's way."""
+        if not self.settings.take(sampler.options):
+            return None
+        start = time.perf_counter()
+        drafts = drafter.draft(state, next_token, draft_length, sampler) if draft_length else []
+        draft_seconds = time.perf_counter() - start
+        self.settings.take(sampler.options)  # a drafter may draft in a way of its own
+        tokens = [next_token, *drafts]
+        self.model.verify(state, tokens, self._verify(state, len(tokens)))
+        count, *chosen = self._chosen[: 2 + len(drafts)].tolist()
+        del chosen[count:]
+        if chosen[-1] < 0:
+            sampler.sample(NOT_FINITE, 0)  # raises
+        *logprobs, refused = self._logprobs[: len(tokens) + 1].tolist()
+        return WholeRound(
+            drafts, chosen, logprobs[:count], refused if count < len(tokens) else None, draft_seconds
+        )
+
+    def _verify(self, state: State, rows: int) -> Program:
+        def record(program: Program) -> np.ndarray:
+            hidden = Model._trunk(self.model, state, [0] * rows, 1, None)
+            output = self.model.weights.output
+            settings = (self.settings.numbers, self.settings.integers)
+            logits = self.backend.matmul(hidden, output)
+            results = (self._chosen, self._logprobs)
+            program.add(choice.choose_rows, 1, 1, (logits, output.rows, *settings, *results))
+            return hidden
+
+        return self.model.program(state, ("verify", rows), rows, record)

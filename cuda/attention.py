@@ -11,11 +11,13 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from numba import cuda, float32, int64
+from numba import float32, int64
 
+from kestrel_cuda.arrival import arrive
 from kestrel_cuda.functions import ONE, ZERO, exp, sigmoid
-from kestrel_cuda.target import device, kernel, load_floats, mul, sqrt, warp_max, warp_sum
-from kestrel_engine.numerics import HEAD_SEGMENT, SEGMENT
+from kestrel_cuda.rows import store_block
+from kestrel_cuda.target import cuda, device, kernel, load_floats, mul, sqrt, warp_max, warp_sum
+from kestrel_engine.numerics import BLOCK, HEAD_SEGMENT, SEGMENT
 
 KEY_BLOCK = 32
 LOWEST = np.float32(-np.inf)
@@ -26,20 +28,15 @@ def _normed(qkv, m, first, i, inverse, scale):
     return mul(mul(qkv[m, first + i], inverse), scale[i])
 
 
-@kernel
-def attention_inputs(qkv, query_scale, key_scale, eps, cos, sin, cursor, place, offset, query, keys, values):
-    """Queries ready for the scores; keys and values into the cache. Row m stands at cursor[place] + offset + m.
+@device
+def store_head_input(qkv, m, unit, lane, query_scale, key_scale, eps, cos, sin, at, query, keys, values):
+    """A warp makes one head of row m, at position `at`, ready: a query, or (unit ≥ Hq) keys and values into the
+    cache.
 
     qkv [≥M, 2*Hq*d + 2*Hkv*d]: per head query then gate, then keys, then values; query [≥M, Hq, d];
-    keys [Hkv, blocks, d, 32]; values [Hkv, positions, d]. A warp takes a head.
-    Launch: [((Hq + Hkv) / warps, M), warps].
+    keys [Hkv, blocks, d, 32]; values [Hkv, positions, d].
     """
-    m, lane = cuda.blockIdx.y, cuda.threadIdx.x % 32
-    unit = cuda.blockIdx.x * (cuda.blockDim.x // 32) + cuda.threadIdx.x // 32
     heads, width, kv_heads = query.shape[1], query.shape[2], values.shape[0]
-    if unit >= heads + kv_heads:
-        return
-    at = cursor[place] + offset + m
     is_query = unit < heads
     first = 2 * unit * width if is_query else (heads + unit) * width
     scale = query_scale if is_query else key_scale
@@ -63,6 +60,17 @@ def attention_inputs(qkv, query_scale, key_scale, eps, cos, sin, cursor, place, 
             head = unit - heads
             keys[head, at // KEY_BLOCK, i, at % KEY_BLOCK] = value
             values[head, at, i] = qkv[m, first + kv_heads * width + i]
+
+
+@kernel
+def attention_inputs(qkv, query_scale, key_scale, eps, cos, sin, cursor, place, offset, query, keys, values):
+    """`store_head_input` of every head and row; row m stands at cursor[place] + offset + m.
+    Launch: [((Hq + Hkv) / warps, M), warps]."""
+    m, lane = cuda.blockIdx.y, cuda.threadIdx.x % 32
+    unit = cuda.blockIdx.x * (cuda.blockDim.x // 32) + cuda.threadIdx.x // 32
+    if unit < query.shape[1] + values.shape[0]:
+        at = cursor[place] + offset + m
+        store_head_input(qkv, m, unit, lane, query_scale, key_scale, eps, cos, sin, at, query, keys, values)
 
 
 @functools.cache
@@ -126,15 +134,43 @@ def make_values(pairs: int):
     """Per segment of 256 positions: the sum of the weights e**(score - largest), and of the weighted values.
 
     values [Hkv, positions, d]; sums [segments, ≥M*Hq]; partials [segments, ≥M*Hq, d]; `units` columns of
-    maxima count. A thread takes a column. Launch: [(groups of pairs, Hkv, any), ≥d].
+    maxima count. A thread takes a column. The last block of a group adds the segments in order, divides, and
+    multiplies with sigmoid(gate), the gates being in qkv: an operand of rows [≥M, Hq*d].
+    Launch: [(groups of pairs, Hkv, any), d], d a multiple of 32.
     """
 
     weight_count = pairs * KEY_BLOCK
 
+    @device
+    def combine(position, rows, kv_head, heads, shared, sums, partials, qkv, operand):
+        kinds, segments, values, scales, floats = operand
+        thread, width = cuda.threadIdx.x, cuda.blockDim.x
+        total, weight = cuda.local.array(pairs, float32), cuda.local.array(pairs, float32)
+        for n in range(pairs):
+            total[n] = weight[n] = ZERO
+        for segment in range((position + rows - 1 + SEGMENT) // SEGMENT):
+            for n in range(pairs):
+                pair = cuda.blockIdx.x * pairs + n
+                m = pair // shared
+                if m < rows and segment * SEGMENT <= position + m:
+                    row = m * heads + kv_head * shared + pair % shared
+                    total[n] = total[n] + partials[segment, row, thread]
+                    weight[n] = weight[n] + sums[segment, row]
+        for n in range(pairs):
+            pair = cuda.blockIdx.x * pairs + n
+            m, head = pair // shared, kv_head * shared + pair % shared
+            if m < rows:
+                gate = qkv[m, (2 * head + 1) * width + thread]
+                value = mul(total[n] / weight[n], sigmoid(gate))
+                block = (head * width + thread) // BLOCK
+                store_block(value, m, block, thread % 32, kinds, segments, values, scales, floats)
+
     @kernel
-    def values_rows(scores, maxima, values, cursor, place, offset, rows, units, sums, partials):
+    def values_rows(
+        scores, maxima, values, cursor, place, offset, rows, units, sums, partials, qkv, counters, operand
+    ):
         thread, threads, kv_head = cuda.threadIdx.x, cuda.blockDim.x, cuda.blockIdx.y
-        heads, width = scores.shape[1], values.shape[2]
+        heads = scores.shape[1]
         shared = heads // values.shape[0]
         position = cursor[place] + offset
         length = position + rows
@@ -166,11 +202,10 @@ def make_values(pairs: int):
                     weights[item] = weight
                 cuda.syncthreads()
                 count = min(KEY_BLOCK, length - first)
-                if thread < width:
-                    for i in range(count):
-                        value = values[kv_head, first + i, thread]
-                        for n in range(pairs):
-                            total[n] = total[n] + mul(weights[n * KEY_BLOCK + i], value)
+                for i in range(count):
+                    value = values[kv_head, first + i, thread]
+                    for n in range(pairs):
+                        total[n] = total[n] + mul(weights[n * KEY_BLOCK + i], value)
                 if thread < pairs:
                     for i in range(count):
                         weight_sum = weight_sum + weights[thread * KEY_BLOCK + i]
@@ -179,25 +214,10 @@ def make_values(pairs: int):
                 pair = cuda.blockIdx.x * pairs + n
                 if pair < rows * shared:
                     row = pair // shared * heads + kv_head * shared + pair % shared
-                    if thread < width:
-                        partials[segment, row, thread] = total[n]
+                    partials[segment, row, thread] = total[n]
                     if thread == n:
                         sums[segment, row] = weight_sum
+        if arrive(counters, kv_head * cuda.gridDim.x + cuda.blockIdx.x, 1, cuda.gridDim.z):
+            combine(position, rows, kv_head, heads, shared, sums, partials, qkv, operand)
 
     return values_rows
-
-
-@kernel
-def combine_rows(sums, partials, qkv, cursor, place, offset, heads, width, out):
-    """The segments added in order, divided, and times sigmoid(gate). out [≥M, Hq*d].
-    Launch: [(Hq, M), any]."""
-    head, m = cuda.blockIdx.x, cuda.blockIdx.y
-    segments = (cursor[place] + offset + m + SEGMENT) // SEGMENT
-    row = m * heads + head
-    for i in range(cuda.threadIdx.x, width, cuda.blockDim.x):
-        total, weight = ZERO, ZERO
-        for segment in range(segments):
-            total = total + partials[segment, row, i]
-            weight = weight + sums[segment, row]
-        gate = qkv[m, (2 * head + 1) * width + i]
-        out[m, head * width + i] = mul(total / weight, sigmoid(gate))

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from kestrel_cuda.arrays import CudaMatrix, Operand
 from kestrel_cuda.buffers import ROWS
 from kestrel_cuda.memory import Memory, make_memory
 from kestrel_cuda.model import CudaModel
-from kestrel_cuda.operations import CudaMatrix, Operand, Operations
+from kestrel_cuda.operations import Operations
 from kestrel_engine.config import ModelConfig
 from kestrel_engine.cpu.backend import CpuBackend
 from kestrel_engine.weights import Weights

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kestrel_cuda import cursor, sampling
+from kestrel_cuda.arrays import Candidates, Operand, Scratch
 from kestrel_cuda.memory import DeviceArray, Memory, Mirror
-from kestrel_cuda.operations import Candidates, Operand, Operations, Scratch
+from kestrel_cuda.operations import Operations
 from kestrel_engine.config import ModelConfig
 from kestrel_engine.options import MAX_DRAFT
 
@@ -25,10 +26,12 @@ class Post:
     """What goes to the device before a pass and comes back after it: one copy each way.
 
     Fields of `inputs` and `results` are int32 or float32 views of one array, on the host (`here`) and on the
-    device (`there`).
+    device (`there`). The last one is `hidden` [ROWS, hidden_size], of which only the rows in use are copied.
     """
 
-    def __init__(self, memory: Memory, fields: dict[str, tuple[tuple[int, ...], type]]):
+    def __init__(self, memory: Memory, hidden_size: int, fields: dict[str, tuple[tuple[int, ...], type]]):
+        fields = fields | {"hidden": ((ROWS, hidden_size), F)}
+        self._memory, self._hidden_size = memory, hidden_size
         sizes = {name: int(np.prod(shape)) for name, (shape, _) in fields.items()}
         self._mirror: Mirror = memory.mirror(sum(sizes.values()))
         self.here: dict[str, np.ndarray] = {}
@@ -40,16 +43,24 @@ class Post:
             self.there[name] = memory.view(self._mirror.device, first, shape, dtype)
             first += sizes[name]
 
-    def send(self) -> None:
-        self._mirror.send()
+        self._size = first - ROWS * hidden_size
 
-    def receive(self) -> None:
-        self._mirror.receive()
+    def send(self, hidden_rows: int) -> None:
+        self._mirror.send(self._size + hidden_rows * self._hidden_size)
+
+    def fetch(self, hidden_rows: int) -> None:
+        self._mirror.fetch(self._size + hidden_rows * self._hidden_size)
+
+    def receive(self, hidden_rows: int) -> None:
+        """`fetch`, and wait for it."""
+        self.fetch(hidden_rows)
+        self._memory.wait()
 
 
 def make_inputs(memory: Memory, hidden_size: int) -> Post:
     return Post(
         memory,
+        hidden_size,
         {
             "cursor": ((cursor.SIZE,), np.int32),
             "integers": ((sampling.SETTINGS,), np.int32),
@@ -57,7 +68,6 @@ def make_inputs(memory: Memory, hidden_size: int) -> Post:
             "tokens": ((PLACES,), np.int32),
             "pair_tokens": ((PLACES,), np.int32),
             "marks": ((MARKS,), np.int32),
-            "hidden": ((ROWS, hidden_size), F),
         },
     )
 
@@ -65,14 +75,15 @@ def make_inputs(memory: Memory, hidden_size: int) -> Post:
 def make_results(memory: Memory, hidden_size: int) -> Post:
     return Post(
         memory,
+        hidden_size,
         {
+            "stamps": ((2,), np.int32),  # nanoseconds when the round began, and when it had its drafts
             "damaged": ((2 * PLACES,), np.int32),  # of the drafts, then of the rows
             "drafts": ((PLACES,), np.int32),
             "draft_logits": ((PLACES,), F),
             "chosen": ((PLACES,), np.int32),
             "chosen_logits": ((PLACES,), F),
             "log_sums": ((PLACES,), F),
-            "hidden": ((ROWS, hidden_size), F),
         },
     )
 
@@ -85,14 +96,10 @@ class Buffers:
     normed: Operand
     qkv_z: DeviceArray
     beta_a: DeviceArray
-    mixed: DeviceArray
-    decay: DeviceArray
-    beta: DeviceArray
     delta_out: DeviceArray
     gated: Operand
     qkv: DeviceArray
     query: DeviceArray
-    attended: DeviceArray
     attention_out: Operand
     gate_up: DeviceArray
     activated: Operand
@@ -123,14 +130,10 @@ def make_buffers(operations: Operations, config: ModelConfig, format: str, posit
         normed=operand(hidden, format, "bf16"),
         qkv_z=rows(config.conv_dim + config.value_dim),
         beta_a=rows(2 * value_heads),
-        mixed=rows(config.conv_dim),
-        decay=rows(value_heads),
-        beta=rows(value_heads),
         delta_out=rows(config.value_dim),
         gated=operand(config.value_dim),
         qkv=rows(qkv),
         query=operations.memory.empty((ROWS, heads, width), F),
-        attended=rows(heads * width),
         attention_out=operand(heads * width),
         gate_up=rows(2 * intermediate),
         activated=operand(intermediate),

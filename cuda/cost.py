@@ -15,17 +15,21 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from kestrel_cuda.arrays import CudaMatrix
 from kestrel_cuda.buffers import ROWS
+from kestrel_cuda.layout import BLOCKS
 from kestrel_cuda.memory import DeviceArray, Memory, Mirror
 from kestrel_cuda.model import CudaModel
-from kestrel_cuda.operations import CudaMatrix, Operations
+from kestrel_cuda.operations import Operations
 from kestrel_engine.config import FULL, LINEAR, ModelConfig
+from kestrel_engine.state import CONV_HISTORY
 from kestrel_engine.weights import AttentionWeights, DeltaWeights, FeedForward, MtpWeights, Weights
 
 BANDWIDTH = {"H200": 4.8e12, "RTX 5090": 1.79e12}
 """Bytes per second, from the data sheets."""
-LAUNCH_SECONDS = 1.2e-6
-"""Assumed time from the end of one kernel of a graph to the start of the next; to be measured."""
+LAUNCH_SECONDS = 1.3e-6
+"""What a kernel of a graph costs beside its work, measured on an H100 by Hazy Research ("Look Ma, No Bubbles!",
+2025-05-27, hazyresearch.stanford.edu/blog/2025-05-27-no-bubbles); to be measured here."""
 EFFICIENCY = 0.92
 """Assumed share of the data sheet's bandwidth that a long read reaches; to be measured."""
 FIELD_REPORT_MS = 14.59
@@ -36,19 +40,22 @@ FIELD_REPORT_MS = 14.59
 
 
 class _NoMirror(Mirror):
-    def send(self) -> None:
-        pass
+    """Copies are counted with the pass they belong to."""
 
-    def receive(self) -> None:
-        pass
+    def send(self, count: int) -> None:
+        self.device.memory.copied += 4 * count
+
+    fetch = send
 
 
 @dataclass
 class Recorder(Memory):
-    """A memory without contents that notes launches: (name, arguments, rows, bytes of shared memory)."""
+    """A memory without contents that notes launches: (name, arguments, rows or None)."""
 
-    launches: list[tuple[str, tuple, int]] = field(default_factory=list)
+    launches: list[tuple[str, tuple, int | None]] = field(default_factory=list)
     allocated: int = 0
+    copied: int = 0
+    """Bytes between host and device."""
 
     def empty(self, shape: tuple[int, ...], dtype) -> DeviceArray:
         array = DeviceArray(self, None, None, tuple(shape), dtype)
@@ -69,20 +76,24 @@ class Recorder(Memory):
     def mirror(self, size: int) -> Mirror:
         return _NoMirror(np.zeros(size, np.int32), self.empty((size,), np.int32))
 
+    def rows(self, source: DeviceArray, first: int, count: int) -> DeviceArray:
+        return DeviceArray(self, None, None, (count, *source.shape[1:]), source.dtype)
+
     def launch(self, kernel, blocks: int | tuple, threads: int, *arguments, shared: int = 0) -> None:
-        name = kernel.py_func.__name__
-        rows = shared // (4 * threads) if name in PRODUCTS else 1
-        self.launches.append((name, arguments, rows))
-
-
-PRODUCTS = ("q4_rows", "q8_rows", "bfloat16_rows")
+        function = kernel.py_func
+        self.launches.append((function.__name__, arguments, getattr(function, "rows", None)))
 
 
 def launch_bytes(name: str, arguments: tuple, rows: int, context: int) -> int:
     """Bytes that one launch of a pass of `rows` rows moves."""
-    if name in PRODUCTS:
-        weights, scales, _, _, out, add, *_ = arguments
-        return weights.nbytes + scales.nbytes + rows * out.shape[1] * 4 * (1 + add)
+    if name.endswith("_two_rows"):
+        weights, scales, _, _, out, side_weights, _, side_out, *_ = arguments
+        outputs = rows * (out.shape[1] + side_out.shape[1]) * 4
+        return weights.nbytes + scales.nbytes + side_weights.nbytes + outputs
+    if name in ("q4_rows", "q8_rows", "bf16_rows"):
+        weights, scales, _, _, out, add, _, _, extra = arguments
+        outputs = rows * out.shape[1] * 4 * (1 + add)
+        return weights.nbytes + scales.nbytes + outputs + _rows_bytes(extra, rows)
     if name == "embed_rows":
         return rows * arguments[3].shape[1] * (2 + 4)
     if name == "scores_rows":
@@ -92,20 +103,27 @@ def launch_bytes(name: str, arguments: tuple, rows: int, context: int) -> int:
         heads, _, width = arguments[2].shape
         return heads * width * context * 4
     if name == "delta_rows":
-        return 2 * arguments[0].nbytes + sum(_rows_bytes(a, rows) for a in arguments[1:])
+        state, qkv, beta_a, ring, *others = arguments
+        ring_bytes = (CONV_HISTORY + rows) * ring.shape[1] * 4
+        return 2 * state.nbytes + ring_bytes + _rows_bytes((qkv, beta_a, *others), rows)
     if name in ("find_candidates", "choose_tokens", "log_sum_exp"):
         logits = arguments[0]
         return 0 if name == "choose_tokens" else rows * logits.shape[1] * 4
-    return sum(_rows_bytes(a, rows) for a in arguments)
+    return _rows_bytes(arguments, rows)
 
 
 def _rows_bytes(item, rows: int) -> int:
     """Bytes of an argument's rows; of norms' scales, logs and the like all, of caches and tables none."""
+    if isinstance(item, tuple):
+        return sum(_rows_bytes(part, rows) for part in item)
     if not isinstance(item, DeviceArray) or item.size <= 1:
         return 0
+    if len(item.shape) == 1 and item.size % (ROWS * BLOCKS) == 0:  # of an operand
+        return item.nbytes // ROWS * rows
     if item.shape[0] in (1, ROWS):
         return item.nbytes // item.shape[0] * min(rows, item.shape[0])
-    return item.nbytes if item.nbytes < 1 << 20 and len(item.shape) < 4 else 0
+    is_small = len(item.shape) == 1 or (item.shape[0] <= 2 * ROWS and len(item.shape) < 4)
+    return item.nbytes if item.nbytes < 1 << 20 and is_small else 0
 
 
 # --- a model without contents -----------------------------------------------------------------------------
@@ -257,13 +275,13 @@ class Shape:
         counts, sizes = Counter(), Counter()
         for name, arguments, own_rows in self.memory.launches:
             counts[name] += 1
-            sizes[name] += launch_bytes(name, arguments, own_rows if name in PRODUCTS else rows, self.context)
+            sizes[name] += launch_bytes(name, arguments, own_rows or rows, self.context)
         by_kernel = {name: (counts[name], sizes[name]) for name in counts}
         return Cost(sizes.total(), counts.total(), by_kernel)
 
     def verify(self, drafts: int) -> Cost:
-        """The pass over the certain token and `drafts` drafts, to the chosen tokens."""
-        return self._cost(drafts + 1, lambda: self.model.rounds._verify(self.state, drafts + 1, not drafts))
+        """A round with `drafts` drafts that are there already."""
+        return self._cost(drafts + 1, lambda: self.model.rounds.launch(self.state, drafts + 1, None, 0))
 
     def draft(self, drafts: int) -> Cost:
         work = self.model.rounds._draft
@@ -273,6 +291,13 @@ class Shape:
         """A whole round; plain decoding is one without drafts."""
         parts = [self.verify(drafts)] + ([self.draft(drafts)] if drafts else [])
         return Cost(sum(p.bytes for p in parts), sum(p.launches for p in parts), parts[0].by_kernel)
+
+    def host_bytes(self, drafts: int) -> int:
+        """Bytes that a round copies to the device and back."""
+        self.memory.copied = 0
+        head = self.head if drafts else None
+        self.model.rounds.launch(self.state, drafts + 1, head, drafts + 1 if drafts else 0)
+        return self.memory.copied
 
 
 # --- the tables -------------------------------------------------------------------------------------------

@@ -1,18 +1,22 @@
-"""The Gated DeltaNet layer: convolution and inputs, the delta rule with its replay log, the gated norm.
+"""The Gated DeltaNet layer between its products, one launch: convolution and inputs, the delta rule with its
+replay log, the gated norm.
 
 In a pass the state is read once and written once: the log of the last round is applied to it, then the rows
-run on it in registers; what the committed rows made of it is written back, the rest only recorded.
+run on it in registers; what the committed rows made of it is written back, the rest only recorded. A block of
+threads takes one head and 32 columns of its state, and convolves its queries and keys itself: that costs less
+than a launch.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import cuda, float32
+from numba import float32
 
+from kestrel_cuda.arrival import arrive
 from kestrel_cuda.cursor import COMMIT, LOG_LENGTH, POSITION
 from kestrel_cuda.functions import ONE, ZERO, exp, sigmoid, silu, softplus
 from kestrel_cuda.rows import store_block
-from kestrel_cuda.target import device, kernel, mul, sqrt, warp_sum
+from kestrel_cuda.target import cuda, device, kernel, mul, sqrt, warp_sum
 from kestrel_engine.numerics import BLOCK, HEAD_SEGMENT
 
 L2_EPS = np.float32(1e-6)
@@ -25,7 +29,7 @@ COLUMNS = 32
 
 @device
 def _convolve(qkv, ring, taps, position, m, channel):
-    """numerics.conv_silu for one channel of row m; puts the raw value into the ring."""
+    """numerics.conv_silu for one channel of row m."""
     total = ZERO
     for tap in range(4):
         source = m - 3 + tap
@@ -36,108 +40,125 @@ def _convolve(qkv, ring, taps, position, m, channel):
             value = ring[(position + source) % ring.shape[0], channel]
         product = mul(value, taps[tap, channel])
         total = product if tap == 0 else total + product
-    ring[(position + m) % ring.shape[0], channel] = qkv[m, channel]
     return silu(total)
 
 
+@device
+def _prepare(
+    qkv, beta_a, ring, taps, gates, position, rows, key_heads, key_head, shape, query_scale, prepared
+):
+    """What the rows of this block's head and columns need, into shared memory `prepared`: normalised queries
+    and keys [rows, threads] each, with zeros beyond their width, values [rows, 32], decays and betas [rows].
+    A warp takes a part of a row. The raw rows go to the ring, each channel from one block alone.
+    """
+    negative_a, dt_bias = gates
+    head, heads, key_width, width = shape
+    threads, warp, lane = cuda.blockDim.x, cuda.threadIdx.x // 32, cuda.threadIdx.x % 32
+    column = cuda.blockIdx.y * COLUMNS + lane
+    keeps = cuda.blockIdx.y == 0 and head % (heads // key_heads) == 0
+    for unit in range(warp, 3 * rows + 1, threads // 32):
+        kind, m = unit // rows, unit % rows
+        slot = (position + m) % ring.shape[0]
+        if kind < 2:
+            first, at = (kind * key_heads + key_head) * key_width, unit * threads
+            total = ZERO
+            for i in range(lane, threads, 32):
+                value = ZERO
+                if i < key_width:
+                    value = _convolve(qkv, ring, taps, position, m, first + i)
+                    total = total + mul(value, value)
+                    if keeps:
+                        ring[slot, first + i] = qkv[m, first + i]
+                prepared[at + i] = value
+            inverse = ONE / sqrt(warp_sum(total) + L2_EPS)
+            for i in range(lane, key_width, 32):
+                value = mul(prepared[at + i], inverse)
+                prepared[at + i] = mul(value, query_scale) if kind == 0 else value
+        elif kind == 2:
+            channel = 2 * key_heads * key_width + head * width + column
+            if column < width:
+                value = _convolve(qkv, ring, taps, position, m, channel)
+                prepared[2 * rows * threads + m * COLUMNS + lane] = value
+                ring[slot, channel] = qkv[m, channel]
+        else:
+            at = rows * (2 * threads + COLUMNS)
+            for row in range(lane, rows, 32):
+                a = beta_a[row, heads + head] + dt_bias[head]
+                prepared[at + row] = exp(mul(negative_a[head], softplus(a)))
+                prepared[at + rows + row] = sigmoid(beta_a[row, head])
+
+
 @kernel
-def conv_inputs(
+def delta_rows(
+    state,
     qkv,
     beta_a,
     ring,
     taps,
-    negative_a,
-    dt_bias,
+    gates,
+    log_decay,
+    log_key,
+    log_correction,
     cursor,
+    offset,
     rows,
-    key_heads,
-    key_width,
     query_scale,
-    mixed,
-    decay,
-    beta,
+    out,
+    counters,
+    scale,
+    eps,
+    operand,
 ):
-    """Convolution, SiLU, normalised queries and keys, decays and betas.
+    """A pass of M ≤ 12 rows, row m standing at cursor[POSITION] + offset + m, from the raw rows of the product
+    to the operand of the next one: RMSNorm over each value head of the delta rule's output, times silu(gate).
 
-    qkv [≥M, ≥C] raw rows; beta_a [≥M, 2Hv] holds b then a; ring [16, C] takes the raw rows; mixed [≥M, C]:
-    queries, keys, values; decay, beta [≥M, Hv]. A warp takes a head. Launch: [(2Hk + Hv + 1) / warps, warps].
-    """
-    unit = cuda.blockIdx.x * (cuda.blockDim.x // 32) + cuda.threadIdx.x // 32
-    lane = cuda.threadIdx.x % 32
-    value_heads, channels, position = decay.shape[1], mixed.shape[1], cursor[POSITION]
-    normed = 2 * key_heads
-    if unit < normed:
-        for m in range(rows):
-            total = ZERO
-            for i in range(lane, key_width, 32):
-                value = _convolve(qkv, ring, taps, position, m, unit * key_width + i)
-                mixed[m, unit * key_width + i] = value
-                total = total + mul(value, value)
-            inverse = ONE / sqrt(warp_sum(total) + L2_EPS)
-            for i in range(lane, key_width, 32):
-                value = mul(mixed[m, unit * key_width + i], inverse)
-                mixed[m, unit * key_width + i] = mul(value, query_scale) if unit < key_heads else value
-    elif unit < normed + value_heads:
-        width = (channels - normed * key_width) // value_heads
-        first = normed * key_width + (unit - normed) * width
-        for m in range(rows):
-            for i in range(lane, width, 32):
-                mixed[m, first + i] = _convolve(qkv, ring, taps, position, m, first + i)
-    elif unit == normed + value_heads:
-        for place in range(lane, rows * value_heads, 32):
-            m, head = place // value_heads, place % value_heads
-            beta[m, head] = sigmoid(beta_a[m, head])
-            a = beta_a[m, value_heads + head] + dt_bias[head]
-            decay[m, head] = exp(mul(negative_a[head], softplus(a)))
-
-
-@kernel
-def delta_rows(state, mixed, decay, beta, log_decay, log_key, log_correction, cursor, rows, out):
-    """The delta rule over M rows, for one head and 32 columns of its state, a lane each; a warp holds a
-    segment of 32 of their entries in registers.
-
-    state [Hv, dk, dv]; mixed [≥M, C]; decay, beta [≥M, Hv]; out [≥M, Hv*dv]. The first cursor[LOG_LENGTH]
-    records of the log are applied first; log_correction takes the rows that are not committed (`gated_norm`
-    writes the rest of their records: here another block may still read the old ones).
-    Launch: [(Hv, dv/32), 32 * dk/32].
+    state [Hv, dk, dv], dv a multiple of 32; qkv [≥M, C + Hv*dv]: queries, keys, values, and gates; beta_a
+    [≥M, 2Hv]: b then a; ring [16, C]; taps [4, C]; gates: negative_a and dt_bias [Hv]; out [≥M, Hv*dv] is
+    scratch; counters [≥2Hv] int32. The first pass after a round (offset 0) applies cursor[LOG_LENGTH] records
+    of the log; rows that are not committed are recorded in it, keys and decays only when no block reads the
+    old ones any more. Launch: [(Hv, dv/32), 32 * dk/32] with 4 * M * (2 * threads + 34) bytes of shared memory.
     """
     head, heads = cuda.blockIdx.x, state.shape[0]
     thread = cuda.threadIdx.x
-    warp, lane = thread // COLUMNS, thread % COLUMNS
+    threads, warp, lane = cuda.blockDim.x, thread // COLUMNS, thread % COLUMNS
     key_width, width = state.shape[1], state.shape[2]
     key_heads = log_key.shape[1]
     key_head = head // (heads // key_heads)
-    column, first, warps = cuda.blockIdx.y * COLUMNS + lane, warp * HEAD_SEGMENT, cuda.blockDim.x // COLUMNS
-    inside = column < width
-    commit = cursor[COMMIT]
+    column, first, warps = cuda.blockIdx.y * COLUMNS + lane, warp * HEAD_SEGMENT, threads // COLUMNS
+    commit = cursor[COMMIT] - offset
+    records = cursor[LOG_LENGTH] if offset == 0 else 0
     sums = cuda.shared.array((2, MOST_SEGMENTS, COLUMNS), float32)
-    staged = cuda.shared.array((4, MOST_KEY_WIDTH), float32)
+    staged = cuda.shared.array((2, MOST_KEY_WIDTH), float32)
+    prepared = cuda.shared.array(0, float32)
     entries = cuda.local.array(HEAD_SEGMENT, float32)
     for i in range(HEAD_SEGMENT):
-        entries[i] = state[head, first + i, column] if inside and first + i < key_width else ZERO
+        entries[i] = state[head, first + i, column] if first + i < key_width else ZERO
+    shape = (head, heads, key_width, width)
+    position = cursor[POSITION] + offset
+    _prepare(
+        qkv, beta_a, ring, taps, gates, position, rows, key_heads, key_head, shape, query_scale, prepared
+    )
 
-    for record in range(cursor[LOG_LENGTH]):
+    for record in range(records):
         # Two buffers in turn: one barrier is enough.
         staged[record % 2, thread] = log_key[record, key_head, thread] if thread < key_width else ZERO
         cuda.syncthreads()
         gain = log_decay[record, head]
-        correction = log_correction[record, head, column] if inside else ZERO
+        correction = log_correction[record, head, column]
         for i in range(HEAD_SEGMENT):
             added = mul(staged[record % 2, first + i], correction)
             entries[i] = mul(entries[i], gain) + added
+    cuda.syncthreads()
 
     for m in range(rows):
-        gain, strength = decay[m, head], beta[m, head]
-        at = key_head * key_width + thread
-        staged[2, thread] = mixed[m, at] if thread < key_width else ZERO
-        staged[3, thread] = mixed[m, key_heads * key_width + at] if thread < key_width else ZERO
-        cuda.syncthreads()
-        value_at = 2 * key_heads * key_width + head * width + column
-        value = mixed[m, value_at] if inside else ZERO
+        query_at, key_at = m * threads + first, (rows + m) * threads + first
+        at = rows * (2 * threads + COLUMNS) + m
+        gain, strength = prepared[at], prepared[at + rows]
+        value = prepared[2 * rows * threads + m * COLUMNS + lane]
         partial = ZERO
         for i in range(HEAD_SEGMENT):
             entries[i] = mul(entries[i], gain)
-            partial = partial + mul(entries[i], staged[3, first + i])
+            partial = partial + mul(entries[i], prepared[key_at + i])
         sums[0, warp, lane] = partial
         cuda.syncthreads()
         seen = ZERO
@@ -146,68 +167,48 @@ def delta_rows(state, mixed, decay, beta, log_decay, log_key, log_correction, cu
         correction = mul(value - seen, strength)
         partial = ZERO
         for i in range(HEAD_SEGMENT):
-            entries[i] = entries[i] + mul(staged[3, first + i], correction)
-            partial = partial + mul(entries[i], staged[2, first + i])
+            entries[i] = entries[i] + mul(prepared[key_at + i], correction)
+            partial = partial + mul(entries[i], prepared[query_at + i])
         sums[1, warp, lane] = partial
         cuda.syncthreads()
-        if warp == 0 and inside:
+        if warp == 0:
             total = ZERO
             for segment in range(warps):
                 total = total + sums[1, segment, lane]
             out[m, head * width + column] = total
             if m >= commit:
                 log_correction[m - commit, head, column] = correction
-        if m == commit - 1 and inside:
+        if m == commit - 1:
             for i in range(HEAD_SEGMENT):
                 if first + i < key_width:
                     state[head, first + i, column] = entries[i]
 
+    if arrive(counters, head, 1, cuda.gridDim.y):
+        _gated_norm(out, qkv, rows, head, heads, width, scale, eps, operand)
+        at = rows * (2 * threads + COLUMNS)
+        for m in range(thread, rows, threads):
+            if m >= commit:
+                log_decay[m - commit, head] = prepared[at + m]
+    if arrive(counters, heads + key_head, 1, cuda.gridDim.y * (heads // key_heads)):
+        for m in range(max(commit, 0), rows):
+            if thread < key_width:
+                log_key[m - commit, key_head, thread] = prepared[(rows + m) * threads + thread]
 
-@kernel
-def gated_norm(
-    x,
-    qkv,
-    scale,
-    eps,
-    kinds,
-    segments,
-    values,
-    scales,
-    floats,
-    mixed,
-    decay,
-    cursor,
-    log_decay,
-    log_key,
-):
-    """RMSNorm over each value head times silu(gate), as an operand; and the keys and decays of the rows that
-    are not committed into the log.
 
-    x [≥M, Hv*dv]; the gates are the last Hv*dv columns of qkv. Launch: [M, warps] with 4*Hv*dv bytes of
-    shared memory.
-    """
-    m, heads, width = cuda.blockIdx.x, decay.shape[1], scale.shape[0]
+@device
+def _gated_norm(x, qkv, rows, head, heads, width, scale, eps, operand):
+    """RMSNorm of one head of rows x [≥M, Hv*dv] times silu(gate), a warp to a row; the gates are the last
+    Hv*dv columns of qkv."""
+    kinds, segments, values, scales, floats = operand
     warp, lane, warps = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32, cuda.blockDim.x // 32
-    gates = qkv.shape[1] - heads * width
-    normed = cuda.shared.array(0, float32)
-    for head in range(warp, heads, warps):
+    first, gates = head * width, qkv.shape[1] - heads * width
+    for m in range(warp, rows, warps):
         total = ZERO
         for i in range(lane, width, 32):
-            value = x[m, head * width + i]
+            value = x[m, first + i]
             total = total + mul(value, value)
         inverse = ONE / sqrt(warp_sum(total) / np.float32(width) + eps)
         for i in range(lane, width, 32):
-            at = head * width + i
-            normed[at] = mul(mul(mul(x[m, at], inverse), scale[i]), silu(qkv[m, gates + at]))
-    cuda.syncthreads()
-    for block in range(warp, heads * width // BLOCK, warps):
-        value = normed[block * BLOCK + lane]
-        store_block(value, m, block, lane, kinds, segments, values, scales, floats)
-    record = m - cursor[COMMIT]
-    if record >= 0:
-        key_heads, key_width = log_key.shape[1], log_key.shape[2]
-        for place in range(cuda.threadIdx.x, key_heads * key_width, cuda.blockDim.x):
-            key = mixed[m, key_heads * key_width + place]
-            log_key[record, place // key_width, place % key_width] = key
-        for head in range(cuda.threadIdx.x, heads, cuda.blockDim.x):
-            log_decay[record, head] = decay[m, head]
+            at = first + i
+            value = mul(mul(mul(x[m, at], inverse), scale[i]), silu(qkv[m, gates + at]))
+            store_block(value, m, at // BLOCK, lane, kinds, segments, values, scales, floats)

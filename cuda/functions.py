@@ -17,6 +17,20 @@ ROUNDER = np.float32(1.5 * 2**23)
 """Adding and subtracting it rounds |x| < 2**22 to the nearest even integer."""
 
 
+HIGH_BITS = np.int32(-65536)
+
+
+@device
+def low_bfloat16(word):
+    """The low half of a word as float32."""
+    return float_from_bits(np.int32(word << np.int32(16)))
+
+
+@device
+def high_bfloat16(word):
+    return float_from_bits(np.int32(word & HIGH_BITS))
+
+
 @device
 def rint(x):
     return (x + ROUNDER) - ROUNDER

@@ -29,21 +29,26 @@ def dot4(typing, a, b, accumulator):
     return types.int32(types.int32, types.int32, types.int32), code
 
 
-def _wide_load(instruction: str, item, numba_type):
+def _address(context, builder, signature, args):
+    """Of the byte at an offset into an array, as an int64: the first two arguments."""
+    data = context.make_array(signature.args[0])(context, builder, value=args[0]).data
+    return builder.ptrtoint(builder.gep(builder.bitcast(data, _i8.as_pointer()), [args[1]]), _i64)
+
+
+def _wide_load(instruction: str, item, numba_type, side_effect: bool = False):
     """An intrinsic (array, byte offset) -> four 4-byte items, by one 16-byte load."""
 
     def load(typing, array, offset):
         result = types.UniTuple(numba_type, 4)
 
         def code(context, builder, signature, args):
-            data = context.make_array(signature.args[0])(context, builder, value=args[0]).data
-            address = builder.gep(builder.bitcast(data, _i8.as_pointer()), [args[1]])
             four = ir.LiteralStructType([item] * 4)
             kind = ir.FunctionType(four, [_i64])
             letter = "f" if item == _f32 else "r"
             constraint = ",".join([f"={letter}"] * 4 + ["l"])
-            assembly = ir.InlineAsm(kind, f"{instruction} {{$0, $1, $2, $3}}, [$4];", constraint)
-            loaded = builder.call(assembly, [builder.ptrtoint(address, _i64)])
+            text = f"{instruction} {{$0, $1, $2, $3}}, [$4];"
+            assembly = ir.InlineAsm(kind, text, constraint, side_effect)
+            loaded = builder.call(assembly, [_address(context, builder, signature, args)])
             return context.make_tuple(builder, result, [builder.extract_value(loaded, n) for n in range(4)])
 
         return result(array, types.int64), code
@@ -67,6 +72,72 @@ def load_words(typing, array, offset):
 def load_floats(typing, array, offset):
     """Four float32 at a byte offset that is a multiple of 16; nothing writes there while the kernel runs."""
     return _wide_load("ld.global.nc.v4.f32", _f32, types.float32)(typing, array, offset)
+
+
+@intrinsic
+def read_floats(typing, array, offset):
+    """Four float32 at a byte offset that is a multiple of 16, as other blocks have left them before a fence."""
+    return _wide_load("ld.global.v4.f32", _f32, types.float32, True)(typing, array, offset)
+
+
+@intrinsic
+def load_word(typing, array, offset):
+    """An int32 at a byte offset that is a multiple of 4; nothing writes there while the kernel runs."""
+
+    def code(context, builder, signature, args):
+        kind = ir.FunctionType(_i32, [_i64])
+        assembly = ir.InlineAsm(kind, "ld.global.nc.b32 $0, [$1];", "=r,l")
+        return builder.call(assembly, [_address(context, builder, signature, args)])
+
+    return types.int32(array, types.int64), code
+
+
+@intrinsic
+def store_words(typing, array, offset, first, second, third, fourth):
+    """Four int32 to a byte offset that is a multiple of 16, by one 16-byte store."""
+
+    def code(context, builder, signature, args):
+        kind = ir.FunctionType(ir.VoidType(), [_i64, _i32, _i32, _i32, _i32])
+        text = "st.global.v4.b32 [$0], {$1, $2, $3, $4};"
+        assembly = ir.InlineAsm(kind, text, "l,r,r,r,r,~{memory}", side_effect=True)
+        builder.call(assembly, [_address(context, builder, signature, args), *args[2:]])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, *[types.int32] * 4), code
+
+
+@intrinsic
+def dot_tile(typing, a0, a1, a2, a3, b0, b1):
+    """Products of 16 rows of 32 signed bytes with 8 columns of 32, int32, exact: a tensor core's
+    mma.m16n8k32 (PTX ISA, "Matrix Fragments for mma.m16n8k32"). Lane 4g + t holds words t (a0) and t + 4 (a2)
+    of row g, those of row g + 8 (a1, a3) and of column g (b0, b1). -> columns 2t, 2t + 1 of row g, then of
+    row g + 8."""
+    result = types.UniTuple(types.int32, 4)
+
+    def code(context, builder, signature, args):
+        four = ir.LiteralStructType([_i32] * 4)
+        kind = ir.FunctionType(four, [_i32] * 6)
+        text = (
+            "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9},"
+            " {0, 0, 0, 0};"
+        )
+        # It exchanges values between lanes: it must not be moved into a branch.
+        assembly = ir.InlineAsm(kind, text, ",".join(["=r"] * 4 + ["r"] * 6), side_effect=True)
+        out = builder.call(assembly, list(args))
+        return context.make_tuple(builder, result, [builder.extract_value(out, n) for n in range(4)])
+
+    return result(*[types.int32] * 6), code
+
+
+@intrinsic
+def clock_nanoseconds(typing):
+    """The device's own clock, int64."""
+
+    def code(context, builder, signature, args):
+        kind = ir.FunctionType(_i64, [])
+        return builder.call(ir.InlineAsm(kind, "mov.u64 $0, %globaltimer;", "=l", side_effect=True), [])
+
+    return types.int64(), code
 
 
 @cuda.jit(device=True)

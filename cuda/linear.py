@@ -1,126 +1,19 @@
-"""Rows times a matrix, q4, q8 and bf16, and the packing of matrices on the device (layouts: layout.py)."""
+"""Rows times a matrix, q4, q8 and bf16 (layouts: layout.py), and what the last block does with the result."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
-from numba import cuda, float32
+from numba import float32
 
-from kestrel_cuda.functions import ONE, ZERO, rint
-from kestrel_cuda.target import (
-    bits_from_float,
-    device,
-    dot4,
-    float_from_bits,
-    kernel,
-    load_floats,
-    load_words,
-    mul,
-    stream_words,
-)
-from kestrel_engine.numerics import BLOCK, SEGMENT
+from kestrel_cuda.functions import ZERO, high_bfloat16, low_bfloat16
+from kestrel_cuda.target import cuda, device, dot4, kernel, load_floats, load_words, mul, stream_words
+from kestrel_engine.numerics import SEGMENT
 
-LOW_BITS, HIGH_BITS = np.int32(0x0000FFFF), np.int32(-65536)
 NIBBLES = np.int32(-252645136)
 """0xF0F0F0F0: a nibble in the high half of a byte is its value times 16."""
-
-
-@device
-def low_bfloat16(word):
-    return float_from_bits(np.int32(word << np.int32(16)))
-
-
-@device
-def high_bfloat16(word):
-    return float_from_bits(np.int32(word & HIGH_BITS))
-
-
-# --- packing ----------------------------------------------------------------------------------------------
-
-
-@device
-def _block_scale(matrix, row, first, limit):
-    """Bfloat16 bits of a weight block's scale: numerics.quantize_weights."""
-    largest = ZERO
-    for k in range(BLOCK):
-        largest = max(largest, abs(low_bfloat16(np.int32(matrix[row, first + k]))))
-    bits = bits_from_float(largest / limit)
-    return (bits + np.int32(0x7FFF) + ((bits >> np.int32(16)) & np.int32(1))) >> np.int32(16)
-
-
-@device
-def _quantized(matrix, row, k, divisor, limit):
-    value = rint(low_bfloat16(np.int32(matrix[row, k])) / divisor)
-    value = value if value > -limit else -limit
-    return np.int32(value if value < limit else limit)
-
-
-@kernel
-def pack_q8(matrix, weights, scales, first_row, segments):
-    """Rows first_row… of a matrix. matrix [n, K] uint16 (bfloat16 bits); weights [bytes] uint8, scales
-    [items*8] uint16, both zero before. A thread packs one block."""
-    blocks = matrix.shape[1] // BLOCK
-    block = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    row = block // blocks
-    if row >= matrix.shape[0]:
-        return
-    block = block % blocks
-    limit = np.float32(127)
-    scale = _block_scale(matrix, row, block * BLOCK, limit)
-    divisor = float_from_bits(np.int32(scale << np.int32(16)))
-    divisor = divisor if divisor > ZERO else ONE
-    item = (first_row + row) * segments + block // 8
-    scales[item * 8 + block % 8] = scale
-    for k in range(BLOCK):
-        load = (item // 32 * 16 + block % 8 * 2 + k // 16) * 32 + item % 32
-        value = _quantized(matrix, row, block * BLOCK + k, divisor, limit)
-        weights[load * 16 + k % 16] = value & np.int32(255)
-
-
-@kernel
-def pack_q4(matrix, weights, scales, first_row, segments):
-    """As `pack_q8`; a byte holds weights k (low nibble) and k + 16 (high nibble) of a block."""
-    blocks = matrix.shape[1] // BLOCK
-    block = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    row = block // blocks
-    if row >= matrix.shape[0]:
-        return
-    block = block % blocks
-    limit = np.float32(7)
-    scale = _block_scale(matrix, row, block * BLOCK, limit)
-    divisor = float_from_bits(np.int32(scale << np.int32(16)))
-    divisor = divisor if divisor > ZERO else ONE
-    item = (first_row + row) * segments + block // 8
-    scales[item * 8 + block % 8] = scale
-    load = (item // 32 * 8 + block % 8) * 32 + item % 32
-    for k in range(BLOCK // 2):
-        low = _quantized(matrix, row, block * BLOCK + k, divisor, limit)
-        high = _quantized(matrix, row, block * BLOCK + k + 16, divisor, limit)
-        weights[load * 16 + k] = (low & np.int32(15)) | ((high & np.int32(15)) << np.int32(4))
-
-
-@kernel
-def pack_bfloat16(matrix, weights, scales, first_row, segments):
-    """As `pack_q8`, weights as stored. A thread packs 32; `scales` is not used."""
-    blocks = matrix.shape[1] // BLOCK
-    block = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    row = block // blocks
-    if row >= matrix.shape[0]:
-        return
-    block = block % blocks
-    item = (first_row + row) * segments + block // 8
-    for k in range(BLOCK):
-        load = (item // 32 * 32 + block % 8 * 4 + k // 8) * 32 + item % 32
-        bits = np.int32(matrix[row, block * BLOCK + k])
-        weights[load * 16 + k % 8 * 2] = bits & np.int32(255)
-        weights[load * 16 + k % 8 * 2 + 1] = bits >> np.int32(8)
-
-
-PACK_KERNELS = {"q8": pack_q8, "q4": pack_q4, "bf16": pack_bfloat16}
-
-
-# --- multiplying ------------------------------------------------------------------------------------------
 
 
 @device
@@ -148,35 +41,15 @@ def _dot16(words, x, accumulator):
     return dot4(words[3], x[3], accumulator)
 
 
-@device
-def _sum_segments(partial, out, residual, rows, segments, tile_rows):
-    """Each row's partial sums, one a thread, added in order; onto `out` when it is the residual stream.
-
-    partial: this thread's, [rows]; shared memory takes [rows, tile_rows, segments].
-    """
-    partials = cuda.shared.array(0, float32)
-    for m in range(rows):
-        partials[m * cuda.blockDim.x + cuda.threadIdx.x] = partial[m]
-    cuda.syncthreads()
-    tile = cuda.blockIdx.x * tile_rows
-    for place in range(cuda.threadIdx.x, rows * tile_rows, cuda.blockDim.x):
-        m, n = place // tile_rows, tile + place % tile_rows
-        if n < out.shape[1]:
-            total = ZERO
-            for segment in range(place * segments, (place + 1) * segments):
-                total = total + partials[segment]
-            if residual:
-                total = out[m, n] + total
-            out[m, n] = total
+# --- one item: a segment of one output row ------------------------------------------------------------------
 
 
 @functools.cache
-def make_q4_rows(rows: int):
-    """out[:rows] = x times a q4 matrix, or out += it.
+def make_q4_item(rows: int):
+    """partial[m] = row m's sum over one item's segment.
 
-    weights [bytes] uint8, scales [items*8] uint16, x [rows * 256 * segments] int8 and
-    x_scales [rows * 8 * segments] float32 as layout.py says; out [≥rows, N] float32.
-    Launch: [tiles, tile_rows * segments] with 4 * rows * threads bytes of shared memory.
+    weights [bytes] uint8, scales [items*8] uint16, x [rows * 256 * segments] int8 and x_scales
+    [rows * 8 * segments] float32 as layout.py says; partial [rows] float32, zero before.
     """
 
     @device
@@ -188,20 +61,14 @@ def make_q4_rows(rows: int):
             x_scale = x_scales[(m * 8 + block) * segments + segment]
             partial[m] = partial[m] + mul(mul(np.float32(dot >> np.int32(4)), scale), x_scale)
 
-    @kernel
-    def q4_rows(weights, scales, x, x_scales, out, residual, segments, tile_rows):
-        thread = cuda.threadIdx.x
-        segment = thread % segments
-        item = cuda.blockIdx.x * cuda.blockDim.x + thread
+    @device
+    def q4_item(weights, scales, x, x_scales, item, segment, segments, partial):
         at = (item // 32 * 256 + item % 32) * 16
         w0, w1 = stream_words(weights, at), stream_words(weights, at + 512)
         w2, w3 = stream_words(weights, at + 1024), stream_words(weights, at + 1536)
         w4, w5 = stream_words(weights, at + 2048), stream_words(weights, at + 2560)
         w6, w7 = stream_words(weights, at + 3072), stream_words(weights, at + 3584)
         s = stream_words(scales, item * 16)
-        partial = cuda.local.array(rows, float32)
-        for m in range(rows):
-            partial[m] = ZERO
         add_block(w0, low_bfloat16(s[0]), x, x_scales, 0, segment, segments, partial)
         add_block(w1, high_bfloat16(s[0]), x, x_scales, 1, segment, segments, partial)
         add_block(w2, low_bfloat16(s[1]), x, x_scales, 2, segment, segments, partial)
@@ -210,14 +77,13 @@ def make_q4_rows(rows: int):
         add_block(w5, high_bfloat16(s[2]), x, x_scales, 5, segment, segments, partial)
         add_block(w6, low_bfloat16(s[3]), x, x_scales, 6, segment, segments, partial)
         add_block(w7, high_bfloat16(s[3]), x, x_scales, 7, segment, segments, partial)
-        _sum_segments(partial, out, residual, rows, segments, tile_rows)
 
-    return q4_rows
+    return q4_item
 
 
 @functools.cache
-def make_q8_rows(rows: int):
-    """As `make_q4_rows`, for q8."""
+def make_q8_item(rows: int):
+    """As `make_q4_item`, for q8."""
 
     @device
     def add_block(low, high, scale, x, x_scales, block, segment, segments, partial):
@@ -236,43 +102,30 @@ def make_q8_rows(rows: int):
         add_block(w0, w1, low_bfloat16(scales), x, x_scales, block, segment, segments, partial)
         add_block(w2, w3, high_bfloat16(scales), x, x_scales, block + 1, segment, segments, partial)
 
-    @kernel
-    def q8_rows(weights, scales, x, x_scales, out, residual, segments, tile_rows):
-        thread = cuda.threadIdx.x
-        segment = thread % segments
-        item = cuda.blockIdx.x * cuda.blockDim.x + thread
+    @device
+    def q8_item(weights, scales, x, x_scales, item, segment, segments, partial):
         at = (item // 32 * 512 + item % 32) * 16
         s = stream_words(scales, item * 16)
-        partial = cuda.local.array(rows, float32)
-        for m in range(rows):
-            partial[m] = ZERO
         add_two(weights, at, s[0], x, x_scales, 0, segment, segments, partial)
         add_two(weights, at + 2048, s[1], x, x_scales, 2, segment, segments, partial)
         add_two(weights, at + 4096, s[2], x, x_scales, 4, segment, segments, partial)
         add_two(weights, at + 6144, s[3], x, x_scales, 6, segment, segments, partial)
-        _sum_segments(partial, out, residual, rows, segments, tile_rows)
 
-    return q8_rows
+    return q8_item
 
 
 @functools.cache
-def make_bfloat16_rows(rows: int):
-    """As `make_q4_rows`, for bf16: x [rows * 256 * segments] float32; `scales` and `x_scales` are not used."""
+def make_bfloat16_item(rows: int):
+    """As `make_q4_item`, for bf16: x [rows * 256 * segments] float32; `scales` and `x_scales` are not used."""
 
     @device
     def add_pair(word, x0, x1, partial):
         partial = partial + mul(low_bfloat16(word), x0)
         return partial + mul(high_bfloat16(word), x1)
 
-    @kernel
-    def bfloat16_rows(weights, scales, x, x_scales, out, residual, segments, tile_rows):
-        thread = cuda.threadIdx.x
-        segment = thread % segments
-        item = cuda.blockIdx.x * cuda.blockDim.x + thread
+    @device
+    def bfloat16_item(weights, scales, x, x_scales, item, segment, segments, partial):
         at = (item // 32 * 1024 + item % 32) * 16
-        partial = cuda.local.array(rows, float32)
-        for m in range(rows):
-            partial[m] = ZERO
         for load in range(SEGMENT // 8):
             w = stream_words(weights, at + load * 512)
             for m in range(rows):
@@ -282,9 +135,94 @@ def make_bfloat16_rows(rows: int):
                 total = add_pair(w[1], low[2], low[3], total)
                 total = add_pair(w[2], high[0], high[1], total)
                 partial[m] = add_pair(w[3], high[2], high[3], total)
-        _sum_segments(partial, out, residual, rows, segments, tile_rows)
 
-    return bfloat16_rows
+    return bfloat16_item
 
 
-ROW_KERNELS = {"q8": make_q8_rows, "q4": make_q4_rows, "bf16": make_bfloat16_rows}
+ITEMS = {"q8": make_q8_item, "q4": make_q4_item, "bf16": make_bfloat16_item}
+
+
+# --- whole products -----------------------------------------------------------------------------------------
+
+
+@device
+def _add_segments(partial, out, residual, rows, segments, tile_rows, tile):
+    """Rows tile… of `out`: the partial sums, one a thread, added in order; onto `out` when it is the residual
+    stream.
+
+    partial: this thread's, [rows]; shared memory takes [rows, tile_rows, segments].
+    """
+    partials = cuda.shared.array(0, float32)
+    for m in range(rows):
+        partials[m * cuda.blockDim.x + cuda.threadIdx.x] = partial[m]
+    cuda.syncthreads()
+    for place in range(cuda.threadIdx.x, rows * tile_rows, cuda.blockDim.x):
+        m, n = place // tile_rows, tile + place % tile_rows
+        if n < out.shape[1]:
+            total = ZERO
+            for segment in range(place * segments, (place + 1) * segments):
+                total = total + partials[segment]
+            if residual:
+                total = out[m, n] + total
+            out[m, n] = total
+
+
+@device
+def finish_nothing(out, rows, tile, tile_rows, extra):
+    pass
+
+
+def _named(name: str, rows: int, function: Callable):
+    """The kernel under a name of its own, for profilers, caches and the cost model, which reads `rows`, too."""
+    function.__name__ = function.__qualname__ = name
+    function.rows = rows
+    return kernel(function)
+
+
+@functools.cache
+def make_rows(format: str, rows: int, finish=finish_nothing):
+    """A kernel for out[:rows] = x times a matrix, or out += it, and then `finish` (finish.py).
+
+    Arguments as in `make_q4_item`; out [≥rows, N] float32; `extra` is a tuple for `finish`.
+    Launch: [tiles, tile_rows * segments] with at least 4 * rows * threads bytes of shared memory.
+    """
+    sum_item = ITEMS[format](rows)
+
+    def product_rows(weights, scales, x, x_scales, out, residual, segments, tile_rows, extra):
+        thread, tile = cuda.threadIdx.x, cuda.blockIdx.x * tile_rows
+        item = cuda.blockIdx.x * cuda.blockDim.x + thread
+        partial = cuda.local.array(rows, float32)
+        for m in range(rows):
+            partial[m] = ZERO
+        sum_item(weights, scales, x, x_scales, item, thread % segments, segments, partial)
+        _add_segments(partial, out, residual, rows, segments, tile_rows, tile)
+        finish(out, rows, tile, tile_rows, extra)
+
+    return _named(f"{format}_rows", rows, product_rows)
+
+
+@functools.cache
+def make_two_rows(format: str, rows: int):
+    """Two products of the same rows in one launch: out of a matrix in `format`, side_out of one in bf16, whose
+    tiles come first because they take longer. Both have the same width, hence the same tiles.
+    Launch: [tiles of both, threads] as `make_rows`."""
+    sum_item, sum_side_item = ITEMS[format](rows), ITEMS["bf16"](rows)
+
+    def product_rows(
+        weights, scales, x, x_scales, out, side_weights, side_x, side_out, side_tiles, segments, tile_rows
+    ):
+        thread, block = cuda.threadIdx.x, cuda.blockIdx.x
+        partial = cuda.local.array(rows, float32)
+        for m in range(rows):
+            partial[m] = ZERO
+        if block < side_tiles:
+            item = block * cuda.blockDim.x + thread
+            sum_side_item(side_weights, scales, side_x, x_scales, item, thread % segments, segments, partial)
+            _add_segments(partial, side_out, 0, rows, segments, tile_rows, block * tile_rows)
+        else:
+            block = block - side_tiles
+            item = block * cuda.blockDim.x + thread
+            sum_item(weights, scales, x, x_scales, item, thread % segments, segments, partial)
+            _add_segments(partial, out, 0, rows, segments, tile_rows, block * tile_rows)
+
+    return _named(f"{format}_two_rows", rows, product_rows)

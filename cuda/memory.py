@@ -63,14 +63,20 @@ class Memory(Protocol):
 
     def launch(self, kernel, blocks: int | tuple, threads: int, *arguments, shared: int = 0) -> None: ...
 
+    def wait(self) -> None:
+        """Until all work so far is done."""
+
     def capture(self, work: Callable[[], None]) -> Callable[[], None]:
-        """A function that repeats the launches and device copies of `work`."""
+        """A function that repeats the launches of `work`, and the copies of mirrors."""
 
     def view(self, source: DeviceArray, first: int, shape: tuple[int, ...], dtype) -> DeviceArray:
         """Part of a flat array of 4-byte items, as another type of 4 bytes."""
 
     def reshape(self, source: DeviceArray, shape: tuple[int, ...]) -> DeviceArray:
         """The same memory in another shape."""
+
+    def rows(self, source: DeviceArray, first: int, count: int) -> DeviceArray:
+        """The same memory's rows first… of the first axis."""
 
     def mirror(self, size: int) -> Mirror:
         """`size` int32 on both sides, zero at first."""
@@ -96,26 +102,38 @@ class Mirror(Protocol):
     def __init__(self, host: np.ndarray, device: DeviceArray):
         self.host, self.device = host, device
 
-    def send(self) -> None:
-        """Host to device, in the order of the stream. The host side must not change until `receive`d."""
+    def send(self, count: int) -> None:
+        """The first `count` items from host to device, in the order of the stream: the host side must not change
+        until something behind has been waited for."""
 
-    def receive(self) -> None:
-        """Device to host, after all work so far."""
+    def fetch(self, count: int) -> None:
+        """The first `count` items from device to host, in the order of the stream."""
 
 
-def _arguments(arguments) -> list:
-    return [a.array if isinstance(a, DeviceArray) else a for a in arguments]
+def _arguments(arguments) -> tuple:
+    return tuple(
+        a.array if isinstance(a, DeviceArray) else _arguments(a) if isinstance(a, tuple) else a
+        for a in arguments
+    )
+
+
+def _fake(array: np.ndarray):
+    from numba.cuda.simulator.cudadrv import devicearray
+
+    # As kernels see it; the simulator wraps only what is not in a tuple.
+    return devicearray.FakeWithinKernelCUDAArray(devicearray.FakeCUDAArray(array))
 
 
 class SimulatedMemory(Memory):
     """In the CUDA simulator. New memory is poisoned with NaN, so that reading too early shows."""
 
-    def empty(self, shape: tuple[int, ...], dtype) -> DeviceArray:
-        from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
+    def _array(self, array: np.ndarray) -> DeviceArray:
+        return DeviceArray(self, array, _fake(array), array.shape, array.dtype)
 
+    def empty(self, shape: tuple[int, ...], dtype) -> DeviceArray:
         array = np.empty(shape, dtype)
         array.view(np.uint8).fill(0xFF if array.dtype.kind == "f" else 0x7F)
-        return DeviceArray(self, array, FakeCUDAArray(array), tuple(shape), dtype)
+        return self._array(array)
 
     def copy(self, target: DeviceArray, source: DeviceArray | np.ndarray) -> None:
         target.owner[...] = source.owner if isinstance(source, DeviceArray) else source
@@ -127,20 +145,20 @@ class SimulatedMemory(Memory):
         with np.errstate(all="ignore"):
             kernel[blocks, threads, 0, shared](*_arguments(arguments))
 
+    def wait(self) -> None:
+        pass
+
     def capture(self, work: Callable[[], None]) -> Callable[[], None]:
         return work
 
     def view(self, source: DeviceArray, first: int, shape: tuple[int, ...], dtype) -> DeviceArray:
-        from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
-
-        part = source.owner[first : first + int(np.prod(shape))].view(dtype).reshape(shape)
-        return DeviceArray(self, part, FakeCUDAArray(part), tuple(shape), dtype)
+        return self._array(source.owner[first : first + int(np.prod(shape))].view(dtype).reshape(shape))
 
     def reshape(self, source: DeviceArray, shape: tuple[int, ...]) -> DeviceArray:
-        from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
+        return self._array(source.owner.reshape(shape))
 
-        part = source.owner.reshape(shape)
-        return DeviceArray(self, part, FakeCUDAArray(part), shape, source.dtype)
+    def rows(self, source: DeviceArray, first: int, count: int) -> DeviceArray:
+        return self._array(source.owner[first : first + count])
 
     def mirror(self, size: int) -> Mirror:
         return _SimulatedMirror(np.zeros(size, np.int32), self.zeros((size,), np.int32))
@@ -151,11 +169,11 @@ class SimulatedMemory(Memory):
 
 
 class _SimulatedMirror(Mirror):
-    def send(self) -> None:
-        self.device.owner[...] = self.host
+    def send(self, count: int) -> None:
+        self.device.owner[:count] = self.host[:count]
 
-    def receive(self) -> None:
-        self.host[...] = self.device.owner
+    def fetch(self, count: int) -> None:
+        self.host[:count] = self.device.owner[:count]
 
 
 class TorchMemory(Memory):
@@ -210,6 +228,9 @@ class TorchMemory(Memory):
     def launch(self, kernel, blocks: int | tuple, threads: int, *arguments, shared: int = 0) -> None:
         kernel[blocks, threads, self._numba_stream, shared](*_arguments(arguments))
 
+    def wait(self) -> None:
+        self._stream.synchronize()
+
     def capture(self, work: Callable[[], None]) -> Callable[[], None]:
         """`work` must have run once before: a kernel's first launch compiles and loads it."""
         self._stream.synchronize()
@@ -232,6 +253,10 @@ class TorchMemory(Memory):
         part = source.owner.reshape(shape)
         return DeviceArray(self, part, self._cuda.as_cuda_array(part), shape, source.dtype)
 
+    def rows(self, source: DeviceArray, first: int, count: int) -> DeviceArray:
+        part = source.owner[first : first + count]
+        return DeviceArray(self, part, self._cuda.as_cuda_array(part), tuple(part.shape), source.dtype)
+
     def mirror(self, size: int) -> Mirror:
         pinned = self._torch.zeros(size, dtype=self._torch.int32, pin_memory=True)
         return _TorchMirror(self._torch, self._stream, pinned, self.zeros((size,), np.int32))
@@ -247,14 +272,13 @@ class _TorchMirror(Mirror):
         super().__init__(pinned.numpy(), device)
         self._torch, self._stream, self._pinned = torch, stream, pinned
 
-    def send(self) -> None:
+    def send(self, count: int) -> None:
         with self._torch.cuda.stream(self._stream):
-            self.device.owner.copy_(self._pinned, non_blocking=True)
+            self.device.owner[:count].copy_(self._pinned[:count], non_blocking=True)
 
-    def receive(self) -> None:
+    def fetch(self, count: int) -> None:
         with self._torch.cuda.stream(self._stream):
-            self._pinned.copy_(self.device.owner, non_blocking=True)
-        self._stream.synchronize()
+            self._pinned[:count].copy_(self.device.owner[:count], non_blocking=True)
 
 
 def make_memory() -> Memory:

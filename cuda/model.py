@@ -83,7 +83,7 @@ class CudaModel(Model):
         for count in _groups(len(tokens), commit, 1 if slots is not None else ROWS):
             self._send_rows(state, tokens[first : first + count], first, min(count, commit - first))
             self.replay(state, ("trunk", count), partial(self.passes.trunk, state, count))
-            self.results.receive()
+            self.results.receive(count)
             out[first : first + count] = self.results.here["hidden"][:count]
             if slots is not None:
                 for slot, layer in zip(slots, state.delta_layers, strict=True):
@@ -98,7 +98,7 @@ class CudaModel(Model):
         cursor[LOG_LENGTH] = delta[0].log_length if delta and first == 0 else 0
         cursor[COMMIT] = commit
         self.inputs.here["tokens"][: len(tokens)] = tokens
-        self.inputs.send()
+        self.inputs.send(0)
 
     def logits(self, hidden: np.ndarray) -> np.ndarray:
         return self.backend.matmul(hidden, self.weights.output)
@@ -107,16 +107,16 @@ class CudaModel(Model):
         for first in range(0, len(tokens), ROWS):
             part = tokens[first : first + ROWS]
             self.set_pairs(state, part, hidden[first : first + ROWS], first)
-            self.inputs.send()
+            self.inputs.send(len(part))
             self.replay(state, ("mtp input", len(part)), partial(self.passes.mtp_input, state, len(part)))
-            self.results.receive()  # the next part goes through the same buffer
+            self.memory.wait()  # the next part goes through the same buffer
 
     def _mtp_layer(self, state: State, tokens: list[int], hidden: np.ndarray) -> np.ndarray:
         first = max(0, len(tokens) - ROWS)
         self._mtp_input(state, tokens[:first], hidden[:first])
         tokens, hidden = tokens[first:], hidden[first:]
         self.set_pairs(state, tokens, hidden, first)
-        self.inputs.send()
+        self.inputs.send(len(tokens))
         key = ("mtp newest", len(tokens))
         self.replay(state, key, partial(self.passes.mtp_newest, state, len(tokens)))
         return self.buffers.draft_hidden.host()

@@ -26,7 +26,7 @@ from unittest import mock
 
 from numba import cuda, types
 
-from kestrel_cuda import attention, delta, linear, rows, sampling
+from kestrel_cuda import attention, delta, finish, linear, packing, rows, sampling
 
 ARCHITECTURES = ("80", "90", "120")
 ROW_COUNTS = (1, 4, 9)
@@ -67,6 +67,10 @@ class Report:
     """Float additions after products without a rounding mode: they could be contracted."""
     fused: int
     """FFMA in the SASS beyond those of divisions and square roots."""
+    counted: int
+    """Atomic additions: a block counts itself in (arrival.py)."""
+    fences: int
+    """Fences over the whole device."""
 
 
 # --- the kernels and their types --------------------------------------------------------------------------
@@ -87,41 +91,59 @@ N, F = types.int64, types.float32
 V1, V2, V3, V4 = (_floats(n) for n in (1, 2, 3, 4))
 OPERAND = (N, N, I8, V1, V1)
 WHERE = (I32, N, N)
+HEADS = (V1, V1, F, V2, V2, *WHERE, V3, V4, V3)
+NORM = (V1, F, N, N, I8, V1, V1, V2)
 
 
 def launches() -> list[Launch]:
     """Every kernel, with the threads and shared memory it has on the 27B shape."""
+    log = (V2, V3, V3)
     return [
         *_matrix_launches(),
-        Launch("embed_rows", rows.embed_rows, (I32, N, TABLE, V2), 256),
+        Launch("embed_rows", rows.embed_rows, (I32, N, TABLE, V2, V1, V2, V1, F, *OPERAND), 256, 4 * 5121),
         Launch("take_row", rows.take_row, (V2, I32, N, V2), 256),
-        Launch("norm_rows", rows.norm_rows, (V2, V1, F, N, N, N, I8, V1, V1, V2), 256, 4 * 5121),
+        Launch("norm_rows", rows.norm_rows, (V2, *NORM), 256, 4 * 5121),
         Launch("operand_rows", rows.operand_rows, (V2, *OPERAND), 256),
         Launch("swiglu_rows", rows.swiglu_rows, (V2, *OPERAND), 256),
         Launch(
-            "conv_inputs",
-            delta.conv_inputs,
-            (V2, V2, V2, V2, V1, V1, I32, N, N, N, F, V2, V2, V2),
-            256,
+            "delta_rows",
+            delta.delta_rows,
+            (
+                V3,
+                V2,
+                V2,
+                V2,
+                V2,
+                types.UniTuple(V1, 2),
+                *log,
+                I32,
+                N,
+                N,
+                F,
+                V2,
+                I32,
+                V1,
+                F,
+                types.Tuple(OPERAND),
+            ),
+            128,
+            4 * 4 * 290,
         ),
-        Launch("delta_rows", delta.delta_rows, (V3, V2, V2, V2, V2, V3, V3, I32, N, V2), 128),
-        Launch("gated_norm", delta.gated_norm, (V2, V2, V1, F, *OPERAND, V2, V2, I32, V2, V3), 256, 4 * 6144),
-        Launch(
-            "attention_inputs",
-            attention.attention_inputs,
-            (V2, V1, V1, F, V2, V2, *WHERE, V3, V4, V3),
-            256,
-        ),
+        Launch("attention_inputs", attention.attention_inputs, (V2, *HEADS), 256),
         *(
             Launch(f"scores_rows[{n}]", attention.make_scores(n), (V3, V4, F, *WHERE, N, V3, V2), 256)
             for n in PAIRS
         ),
         *(
-            Launch(f"values_rows[{n}]", attention.make_values(n), (V3, V2, V3, *WHERE, N, N, V2, V3), 256)
+            Launch(
+                f"values_rows[{n}]",
+                attention.make_values(n),
+                (V3, V2, V3, *WHERE, N, N, V2, V3, V2, I32, types.Tuple(OPERAND)),
+                256,
+            )
             for n in PAIRS
         ),
         *_sampling_launches(),
-        Launch("combine_rows", attention.combine_rows, (V2, V3, V2, *WHERE, N, N, V2), 256),
     ]
 
 
@@ -129,30 +151,54 @@ def _sampling_launches() -> list[Launch]:
     bytes_, settings = _array(types.uint8, 1), (I32, I32, V1)
     places = _array(types.int32, 3)
     found = (V2, I32, bytes_, I32, N, *settings, N, V3, places, I32)
-    chosen = (V2, I32, I32, N, N, *settings, N, V3, places, I32, V1, V1)
+    chosen = (V2, I32, I32, N, N, *settings, N, V3, places, I32, V1, V1, I32)
     return [
-        Launch("begin_round", sampling.begin_round, (bytes_, I32, I32, I32), 32),
+        Launch("begin_round", sampling.begin_round, (bytes_, I32, I32, I32, I32), 32),
         Launch("find_candidates", sampling.find_candidates, found, 256, 4 * 1940),
         Launch("choose_tokens", sampling.choose_tokens, chosen, 256, 4 * 128 * sampling.MOST_TOP_K),
         Launch("log_sum_exp", sampling.log_sum_exp, (V2, V1), 1024, 4 * 1024),
     ]
 
 
+ENDINGS = {
+    "norm": (finish.finish_norm, types.Tuple((I32, *NORM)), 4 * finish.STAGED),
+    "swiglu": (finish.finish_swiglu, types.Tuple((I32, *OPERAND)), 0),
+    "heads": (finish.finish_heads, types.Tuple((I32, *HEADS)), 0),
+}
+"""What follows a product in its last block: the function, the types of `extra`, bytes of shared memory."""
+
+
 def _matrix_launches() -> list[Launch]:
     pack = (TABLE, U8, U16, N, N)
-    packing = [Launch(kernel.py_func.__name__, kernel, pack, 256) for kernel in linear.PACK_KERNELS.values()]
+    packing_ = [
+        Launch(kernel.py_func.__name__, kernel, pack, 256) for kernel in packing.PACK_KERNELS.values()
+    ]
     products = [
-        Launch(
-            f"{format}_rows[{count}]",
-            make(count),
-            (U8, U16, V1 if format == "bf16" else I8, V1, V2, N, N, N),
-            160,
-            4 * 160 * count,
-        )
-        for format, make in linear.ROW_KERNELS.items()
+        _product(format, count, "", linear.finish_nothing, types.UniTuple(N, 1), 0)
+        for format in linear.ITEMS
         for count in ROW_COUNTS
     ]
-    return [*packing, *products]
+    endings = [
+        _product("q4", count, f"+{name}", *ending)
+        for name, ending in ENDINGS.items()
+        for count in ((1, 4) if name == "norm" else ROW_COUNTS)
+    ]
+    two = (U8, U16, I8, V1, V2, U8, V1, V2, N, N, N)
+    twos = [
+        Launch(f"q4_two_rows[{n}]", linear.make_two_rows("q4", n), two, 160, 4 * 160 * n) for n in ROW_COUNTS
+    ]
+    return [*packing_, *products, *endings, *twos]
+
+
+def _product(format: str, count: int, suffix: str, ending, extra, shared: int) -> Launch:
+    x = V1 if format == "bf16" else I8
+    return Launch(
+        f"{format}_rows{suffix}[{count}]",
+        linear.make_rows(format, count, ending),
+        (U8, U16, x, V1, V2, N, N, N, extra),
+        160,
+        max(4 * 160 * count, shared),
+    )
 
 
 # --- compiling --------------------------------------------------------------------------------------------
@@ -210,7 +256,9 @@ def report(launch: Launch, architecture: str) -> Report:
     """Compile a kernel for one architecture and read what came out."""
     ptx = compile_ptx(launch, architecture)
     sass, said = assemble(ptx, architecture)
-    bare, _ = assemble(without_divisions(ptx), architecture)
+    bare = sass
+    if "FFMA" in sass:
+        bare, _ = assemble(without_divisions(ptx), architecture)
     registers = _number(r"Used (\d+) registers", said)
     shared = _number(r"(\d+) bytes smem", said)
     return Report(
@@ -225,6 +273,8 @@ def report(launch: Launch, architecture: str) -> Report:
         ptx_fma=len(re.findall(r"\bfma\.", ptx)),
         unrounded=len(re.findall(r"\bmul\.f32\b", ptx)),
         fused=len(re.findall(r"\bFFMA", bare)),
+        counted=len(re.findall(r"\bATOMG?\.E\.ADD", sass)),
+        fences=len(re.findall(r"\bMEMBAR\.\w+\.GPU", sass)),
     )
 
 
@@ -244,6 +294,10 @@ LEAST_STREAMS = {"q4": 9, "q8": 17, "bf16": 1}
 """16-byte weight loads in the code of a product: every load of an item is there where the loop is unrolled."""
 
 
+LAST_BLOCKS = ("delta_rows", "values_rows")
+"""Kernels beside products whose last block goes on with what the others have written."""
+
+
 def faults(launch: Launch, found: Report) -> list[str]:
     """What is wrong with a compiled kernel."""
     wrong = []
@@ -253,6 +307,9 @@ def faults(launch: Launch, found: Report) -> list[str]:
         wrong.append(
             f"contracted: {found.ptx_fma} fma, {found.fused} FFMA, {found.unrounded} mul without .rn"
         )
+    has_last_block = "+" in launch.name or launch.name.startswith(LAST_BLOCKS)
+    if has_last_block and (found.counted < 1 or found.fences < 2 * found.counted):
+        wrong.append(f"{found.counted} counts of blocks, {found.fences} fences: one is needed on either side")
     format = launch.name.partition("_")[0]
     if launch.name.endswith("]") and format in LEAST_STREAMS:
         if found.stream_loads < LEAST_STREAMS[format]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from kestrel_cuda import attention, delta, linear, rows, sampling
-from kestrel_cuda.layout import BLOCKS, Layout, make_layout, padded_segments
+from kestrel_cuda import attention, delta, finish, linear, packing, rows, sampling
+from kestrel_cuda.arrays import Candidates, CudaMatrix, Operand, Scratch, Settings
+from kestrel_cuda.layout import BLOCKS, make_layout, padded_segments
 from kestrel_cuda.memory import DeviceArray, Memory
 from kestrel_cuda.target import SIMULATOR
 from kestrel_engine.numerics import BLOCK, HEAD_SEGMENT, SEGMENT
@@ -20,75 +19,12 @@ UNITS = 2 if SIMULATOR else 64
 """Blocks that share the positions of one group of pairs."""
 CHUNKS = 2 if SIMULATOR else 128
 """Parts of the vocabulary whose best entries are found at once."""
+FUSED_NORM_ROWS = 4
+"""Up to here the last block of a product does the norm of its rows: with more, a block a row is faster."""
+COUNTERS = 4096
+"""Room for the counters of one launch (arrival.py); its blocks leave them zero."""
 PACK_BYTES = 64 << 20
 """Of a matrix as stored that are on the device at once while it is packed."""
-
-
-@dataclass(frozen=True, slots=True)
-class CudaMatrix:
-    """A packed matrix [rows, width] in device memory."""
-
-    format: str
-    layout: Layout
-    weights: DeviceArray
-    scales: DeviceArray
-
-    @property
-    def rows(self) -> int:
-        return self.layout.rows
-
-    @property
-    def width(self) -> int:
-        return self.layout.width
-
-    @property
-    def bytes(self) -> int:
-        return self.weights.nbytes + self.scales.nbytes
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """Rows [≥M, width] in the layout that matrix products read; zeros beyond `width`."""
-
-    width: int
-    segments: int
-    kinds: int
-    values: DeviceArray
-    scales: DeviceArray
-    floats: DeviceArray
-
-    @property
-    def arguments(self) -> tuple:
-        return self.kinds, self.segments, self.values, self.scales, self.floats
-
-
-@dataclass(frozen=True, slots=True)
-class Scratch:
-    """What the attention kernels hand to each other."""
-
-    scores: DeviceArray  # [M, Hq, positions]
-    maxima: DeviceArray  # [M*Hq, units]
-    sums: DeviceArray  # [segments, M*Hq]
-    partials: DeviceArray  # [segments, M*Hq, d]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """The best entries of each chunk of a row's logits."""
-
-    found: DeviceArray  # [M, chunks, MOST_TOP_K] float32
-    places: DeviceArray  # int32
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What sampling reads on the device: the options, the round's tokens, and which ids were seen."""
-
-    cursor: DeviceArray
-    integers: DeviceArray  # [SETTINGS] int32
-    reals: DeviceArray  # [SETTINGS] float32
-    tokens: DeviceArray  # [≥9] int32: the certain token and the drafts
-    flags: DeviceArray  # [V] uint8
 
 
 class Operations:
@@ -98,6 +34,7 @@ class Operations:
         self.memory, self.warps = memory, warps
         self.least_threads = least_threads
         self._nothing = {dtype: memory.zeros((1,), dtype) for dtype in (np.int8, np.uint16, np.float32)}
+        self._counters = memory.zeros((COUNTERS,), np.int32)
 
     # --- memory --------------------------------------------------------------------------------------------
 
@@ -124,7 +61,7 @@ class Operations:
         threads = 32 * self.warps
         there = self.memory.upload(np.ascontiguousarray(part))
         arguments = (there, matrix.weights, matrix.scales, first, matrix.layout.segments)
-        self.memory.launch(linear.PACK_KERNELS[matrix.format], -(-blocks // threads), threads, *arguments)
+        self.memory.launch(packing.PACK_KERNELS[matrix.format], -(-blocks // threads), threads, *arguments)
 
     def operand(self, most_rows: int, width: int, formats: set[str]) -> Operand:
         """Room for an operand of matrices in these formats."""
@@ -151,22 +88,119 @@ class Operations:
             empty((segments, most_rows * heads, width), np.float32),
         )
 
-    # --- rows ----------------------------------------------------------------------------------------------
+    # --- products ------------------------------------------------------------------------------------------
 
     def matmul(self, x: Operand, count: int, matrix: CudaMatrix, out: DeviceArray, add: bool = False) -> None:
         """out[:count] = (or, with `add`, +=) the operand's first `count` rows times the matrix."""
+        self._product(x, count, matrix, out, add, linear.finish_nothing, (0,))
+
+    def matmul_norm(
+        self,
+        x: Operand,
+        count: int,
+        matrix: CudaMatrix,
+        out: DeviceArray,
+        add: bool,
+        scale: DeviceArray,
+        eps: float,
+        normed: Operand,
+        plain: DeviceArray | None = None,
+    ) -> None:
+        """`matmul`, and RMSNorm of its rows into `normed` and, as they are, into `plain`."""
+        if count > FUSED_NORM_ROWS:
+            self.matmul(x, count, matrix, out, add)
+            self.norm(out, count, scale, eps, normed, plain)
+            return
+        norm = self._norm_arguments(out, scale, eps, normed, plain)
+        extra = (self._counters, *norm)
+        self._product(x, count, matrix, out, add, finish.finish_norm, extra, 4 * finish.STAGED)
+
+    def matmul_swiglu(
+        self, x: Operand, count: int, matrix: CudaMatrix, gate_up: DeviceArray, out: Operand
+    ) -> None:
+        """`matmul` into gate_up, and silu(gate) * up into `out`."""
+        assert out.width // BLOCK <= COUNTERS
+        self._product(
+            x, count, matrix, gate_up, False, finish.finish_swiglu, (self._counters, *out.arguments)
+        )
+
+    def matmul_heads(
+        self,
+        x: Operand,
+        count: int,
+        matrix: CudaMatrix,
+        qkv: DeviceArray,
+        weights,
+        eps: float,
+        tables,
+        cursor: DeviceArray,
+        place: int,
+        offset: int,
+        query: DeviceArray,
+        cache,
+    ) -> None:
+        """`matmul` into qkv, and what `attention_inputs` makes of it."""
+        inputs = _head_arguments(weights, eps, tables, cursor, place, offset, query, cache)
+        self._product(x, count, matrix, qkv, False, finish.finish_heads, (self._counters, *inputs))
+
+    def _product(self, x, count, matrix, out, add, last, extra: tuple, shared: int = 0) -> None:
         layout = matrix.layout
-        assert x.segments == layout.segments and x.width == layout.width
-        kernel = linear.ROW_KERNELS[matrix.format](count)
-        left = (x.floats, self._nothing[np.float32]) if matrix.format == "bf16" else (x.values, x.scales)
-        arguments = (matrix.weights, matrix.scales, *left, out, int(add), layout.segments, layout.tile_rows)
-        shared = 4 * count * layout.threads
-        self.memory.launch(kernel, layout.tiles, layout.threads, *arguments, shared=shared)
+        arguments = (matrix.weights, matrix.scales, *self._left(x, matrix), out, int(add))
+        self.memory.launch(
+            linear.make_rows(matrix.format, count, last),
+            layout.tiles,
+            layout.threads,
+            *(*arguments, layout.segments, layout.tile_rows, extra),
+            shared=max(4 * count * layout.threads, shared),
+        )
+
+    def _left(self, x: Operand, matrix: CudaMatrix) -> tuple[DeviceArray, DeviceArray]:
+        assert x.segments == matrix.layout.segments and x.width == matrix.layout.width
+        return (x.floats, self._nothing[np.float32]) if matrix.format == "bf16" else (x.values, x.scales)
+
+    def two_matmuls(
+        self,
+        x: Operand,
+        count: int,
+        matrix: CudaMatrix,
+        out: DeviceArray,
+        side: CudaMatrix,
+        side_out: DeviceArray,
+    ) -> None:
+        """The same rows times two matrices, the second in bf16, at once."""
+        layout = matrix.layout
+        assert side.format == "bf16" and side.layout.threads == layout.threads
+        left = self._left(x, matrix)
+        sides = (side.weights, x.floats, side_out, side.layout.tiles)
+        self.memory.launch(
+            linear.make_two_rows(matrix.format, count),
+            layout.tiles + side.layout.tiles,
+            layout.threads,
+            *(matrix.weights, matrix.scales, *left, out, *sides, layout.segments, layout.tile_rows),
+            shared=4 * count * layout.threads,
+        )
+
+    # --- rows ----------------------------------------------------------------------------------------------
 
     def embed(
-        self, tokens: DeviceArray, first: int, count: int, table: DeviceArray, out: DeviceArray
+        self,
+        tokens: DeviceArray,
+        first: int,
+        count: int,
+        table: DeviceArray,
+        out: DeviceArray,
+        scale: DeviceArray,
+        eps: float,
+        normed: Operand,
+        beside: tuple[DeviceArray, DeviceArray] | None = None,
     ) -> None:
-        self.memory.launch(rows.embed_rows, count, 32 * self.warps, tokens, first, table, out)
+        """Embeddings into `out`, and their norms into `normed`; `beside` them the norms of other rows: (rows,
+        scale)."""
+        hidden = (out, scale) if beside is None else beside
+        arguments = (tokens, first, table, out, scale, *hidden, np.float32(eps), *normed.arguments)
+        grid = (count, 1 if beside is None else 2)
+        shared = 4 * (table.shape[1] + 1)
+        self.memory.launch(rows.embed_rows, grid, 32 * self.warps, *arguments, shared=shared)
 
     def take_row(self, source: DeviceArray, cursor: DeviceArray, place: int, out: DeviceArray) -> None:
         blocks = -(-out.shape[1] // (32 * self.warps))
@@ -179,15 +213,17 @@ class Operations:
         scale: DeviceArray,
         eps: float,
         out: Operand,
-        first_block: int = 0,
         plain: DeviceArray | None = None,
     ) -> None:
-        """RMSNorm of the first `count` rows into `out` from `first_block` on, and as they are into `plain`."""
+        """RMSNorm of the first `count` rows into `out` and, as they are, into `plain`."""
+        arguments = self._norm_arguments(x, scale, eps, out, plain)
+        shared = 4 * (x.shape[1] + 1)
+        self.memory.launch(rows.norm_rows, count, 32 * self.warps, x, *arguments, shared=shared)
+
+    def _norm_arguments(self, x, scale, eps: float, out: Operand, plain: DeviceArray | None) -> tuple:
         kinds, *operand = out.arguments
         kinds |= 0 if plain is None else rows.PLAIN
-        arguments = (x, scale, np.float32(eps), kinds, first_block, *operand, x if plain is None else plain)
-        shared = 4 * (x.shape[1] + 1)
-        self.memory.launch(rows.norm_rows, count, 32 * self.warps, *arguments, shared=shared)
+        return scale, np.float32(eps), kinds, *operand, x if plain is None else plain
 
     def to_operand(self, x: DeviceArray, count: int, out: Operand) -> None:
         grid = (-(-x.shape[1] // BLOCK // self.warps), count)
@@ -199,31 +235,23 @@ class Operations:
 
     # --- recurrent layers ----------------------------------------------------------------------------------
 
-    def conv_inputs(self, qkv, beta_a, layer, weights, cursor, count: int, mixed, decay, beta) -> None:
-        """`layer` holds ring and log, `weights` taps, negative_a and dt_bias (device arrays)."""
-        key_heads, key_width = layer.log_key.shape[1:]
-        units = 2 * key_heads + decay.shape[1] + 1
-        query_scale = np.float32(1.0 / np.sqrt(np.float64(key_width)))
-        arguments = (
-            *(qkv, beta_a, layer.ring, weights.taps, weights.negative_a, weights.dt_bias, cursor, count),
-            *(key_heads, key_width, query_scale, mixed, decay, beta),
-        )
-        self.memory.launch(delta.conv_inputs, -(-units // self.warps), 32 * self.warps, *arguments)
-
-    def delta_rows(self, layer, mixed, decay, beta, cursor, count: int, out: DeviceArray) -> None:
+    def delta_rows(
+        self, layer, qkv, beta_a, weights, cursor, offset: int, count: int, scratch, eps: float, out: Operand
+    ) -> None:
+        """From the raw rows to the operand of the output product. `layer` holds state, ring and log, `weights`
+        taps, negative_a, dt_bias and output_norm (device arrays); scratch [≥count, Hv*dv]."""
         heads, key_width, width = layer.state.shape
-        grid = (heads, -(-width // delta.COLUMNS))
         segments = -(-key_width // HEAD_SEGMENT)
-        assert segments <= delta.MOST_SEGMENTS
-        log = (layer.log_decay, layer.log_key, layer.log_correction)
-        arguments = (layer.state, mixed, decay, beta, *log, cursor, count, out)
-        self.memory.launch(delta.delta_rows, grid, delta.COLUMNS * segments, *arguments)
-
-    def gated_norm(self, x, qkv, scale, eps: float, out: Operand, mixed, decay, layer, cursor, count) -> None:
-        log = (layer.log_decay, layer.log_key)
-        arguments = (x, qkv, scale, np.float32(eps), *out.arguments, mixed, decay, cursor, *log)
-        shared = 4 * decay.shape[1] * scale.shape[0]
-        self.memory.launch(delta.gated_norm, count, 32 * self.warps, *arguments, shared=shared)
+        assert segments <= delta.MOST_SEGMENTS and width % delta.COLUMNS == 0
+        threads = delta.COLUMNS * segments
+        arguments = (
+            *(layer.state, qkv, beta_a, layer.ring, weights.taps, (weights.negative_a, weights.dt_bias)),
+            *(layer.log_decay, layer.log_key, layer.log_correction, cursor, offset, count),
+            np.float32(1.0 / np.sqrt(np.float64(key_width))),
+            *(scratch, self._counters, weights.output_norm, np.float32(eps), out.arguments),
+        )
+        grid, shared = (heads, width // delta.COLUMNS), 4 * count * (2 * threads + delta.COLUMNS + 2)
+        self.memory.launch(delta.delta_rows, grid, threads, *arguments, shared=shared)
 
     # --- attention -----------------------------------------------------------------------------------------
 
@@ -231,18 +259,16 @@ class Operations:
         """Row m stands at position cursor[place] + offset + m."""
         heads = query.shape[1] + cache.values.shape[0]
         grid = (-(-heads // self.warps), count)
-        arguments = (
-            *(qkv, weights.query_norm, weights.key_norm, np.float32(eps), *tables),
-            *(cursor, place, offset, query, cache.keys, cache.values),
-        )
-        self.memory.launch(attention.attention_inputs, grid, 32 * self.warps, *arguments)
+        arguments = _head_arguments(weights, eps, tables, cursor, place, offset, query, cache)
+        self.memory.launch(attention.attention_inputs, grid, 32 * self.warps, qkv, *arguments)
 
     def attention(
-        self, query, qkv, cache, scratch: Scratch, cursor, place: int, offset: int, count: int, out
+        self, query, qkv, cache, scratch: Scratch, cursor, place: int, offset: int, count: int, out: Operand
     ) -> None:
-        """out [≥count, Hq*d] = gated attention of rows at cursor[place] + offset…, each to all before it."""
+        """The gated attention [≥count, Hq*d] of rows at cursor[place] + offset…, each to all before it."""
         _, heads, width = query.shape
         kv_heads = cache.values.shape[0]
+        assert width % 32 == 0
         pairs = count * heads // kv_heads
         in_registers = min(pairs, MOST_PAIRS)
         where = (cursor, place, offset, count)
@@ -255,12 +281,10 @@ class Operations:
         launch(
             attention.make_values(in_registers),
             grid,
-            -(-width // 32) * 32,
+            width,
             *(scratch.scores, scratch.maxima, cache.values, *where),
-            *(UNITS * self.warps, scratch.sums, scratch.partials),
+            *(UNITS * self.warps, scratch.sums, scratch.partials, qkv, self._counters, out.arguments),
         )
-        arguments = (scratch.sums, scratch.partials, qkv, cursor, place, offset, heads, width, out)
-        launch(attention.combine_rows, (heads, count), -(-width // 32) * 32, *arguments)
 
     # --- sampling ------------------------------------------------------------------------------------------
 
@@ -269,7 +293,7 @@ class Operations:
         return Candidates(self.memory.empty(shape, np.float32), self.memory.empty(shape, np.int32))
 
     def begin_round(self, settings: Settings, ids: DeviceArray, damaged: DeviceArray) -> None:
-        arguments = (settings.flags, ids, settings.integers, damaged)
+        arguments = (settings.flags, ids, settings.integers, damaged, settings.stamps)
         self.memory.launch(sampling.begin_round, 1, 32, *arguments)
 
     def choose(
@@ -298,10 +322,17 @@ class Operations:
             count,
             threads,
             *(logits, ids, settings.tokens, first_step, int(is_draft), *options, -(-size // chunk)),
-            *(candidates.found, candidates.places, *taken),
+            *(candidates.found, candidates.places, *taken, settings.stamps),
             shared=4 * CHUNKS * sampling.MOST_TOP_K,
         )
 
     def log_sum_exp(self, logits: DeviceArray, count: int, out: DeviceArray) -> None:
         threads = 32 * self.warps if SIMULATOR else 1024
         self.memory.launch(sampling.log_sum_exp, count, threads, logits, out, shared=4 * threads)
+
+
+def _head_arguments(weights, eps: float, tables, cursor, place: int, offset: int, query, cache) -> tuple:
+    return (
+        *(weights.query_norm, weights.key_norm, np.float32(eps), *tables),
+        *(cursor, place, offset, query, cache.keys, cache.values),
+    )

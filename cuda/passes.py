@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from kestrel_cuda.arrays import CudaMatrix, Operand
 from kestrel_cuda.buffers import Buffers, Post
 from kestrel_cuda.cursor import MTP_POSITION, NEWEST_POSITION, NEWEST_ROW, POSITION
 from kestrel_cuda.memory import DeviceArray, Memory
-from kestrel_cuda.operations import CudaMatrix, Operand, Operations
+from kestrel_cuda.operations import Operations
 from kestrel_engine.config import ModelConfig
-from kestrel_engine.numerics import BLOCK
 from kestrel_engine.state import DeltaLayer, KVCache, State
 from kestrel_engine.weights import AttentionWeights, DeltaWeights, FeedForward, Weights
 
@@ -52,73 +52,63 @@ class Passes:
 
     def trunk(self, state: State, count: int) -> None:
         """The first `count` input tokens through all layers; the normed rows to the results."""
-        operations, buffers = self.operations, self.buffers
-        operations.embed(self.inputs.there["tokens"], 0, count, self.weights.embedding, buffers.x)
-        for layer, weights in zip(state.layers, self.weights.layers, strict=True):
+        b, eps = self.buffers, self.config.rms_norm_eps
+        layers = self.weights.layers
+        tokens, table = self.inputs.there["tokens"], self.weights.embedding
+        self.operations.embed(tokens, 0, count, table, b.x, layers[0].norm, eps, b.normed)
+        norms = [(weights.norm, b.normed, None) for weights in layers[1:]]
+        norms.append((self.weights.norm, b.final, self.results.there["hidden"]))
+        for layer, weights, norm in zip(state.layers, layers, norms, strict=True):
             if isinstance(layer, KVCache):
                 self._attention_layer(layer, weights, count)
             else:
                 self._delta_layer(layer, weights, count)
-            self._feed_forward(buffers.x, weights.feed_forward, count)
-        hidden = self.results.there["hidden"]
-        self._norm(buffers.x, count, self.weights.norm, buffers.final, plain=hidden)
+            self._feed_forward(b.x, weights.feed_forward, count, norm)
 
     def logits(self, count: int) -> None:
         """Of the rows that the last norm left."""
         self.operations.matmul(self.buffers.final, count, self.weights.output, self.buffers.logits)
 
-    def _norm(
-        self, x, count: int, scale, out: Operand, first_block: int = 0, plain: DeviceArray | None = None
-    ) -> None:
-        self.operations.norm(x, count, scale, self.config.rms_norm_eps, out, first_block, plain)
+    # Each of these takes its rows from `normed`, and leaves there the next one's.
 
     def _delta_layer(self, layer: DeltaLayer, weights: DeltaWeights, count: int) -> None:
-        operations, b, eps = self.operations, self.buffers, self.config.rms_norm_eps
-        self._norm(b.x, count, weights.norm, b.normed)
-        operations.matmul(b.normed, count, weights.qkv_z, b.qkv_z)
-        operations.matmul(b.normed, count, weights.beta_a, b.beta_a)
-        operations.conv_inputs(
-            b.qkv_z, b.beta_a, layer, weights, self.cursor, count, b.mixed, b.decay, b.beta
+        b, eps = self.buffers, self.config.rms_norm_eps
+        self.operations.two_matmuls(b.normed, count, weights.qkv_z, b.qkv_z, weights.beta_a, b.beta_a)
+        self.operations.delta_rows(
+            layer, b.qkv_z, b.beta_a, weights, self.cursor, 0, count, b.delta_out, eps, b.gated
         )
-        operations.delta_rows(layer, b.mixed, b.decay, b.beta, self.cursor, count, b.delta_out)
-        operations.gated_norm(
-            b.delta_out,
-            b.qkv_z,
-            weights.output_norm,
-            eps,
-            b.gated,
-            b.mixed,
-            b.decay,
-            layer,
-            self.cursor,
-            count,
-        )
-        operations.matmul(b.gated, count, weights.output, b.x, add=True)
+        self._onto(b.x, b.gated, weights.output, count, weights.feed_forward)
 
     def _attention_layer(self, cache: KVCache, weights: AttentionWeights, count: int) -> None:
-        operations, b = self.operations, self.buffers
-        self._norm(b.x, count, weights.norm, b.normed)
-        operations.matmul(b.normed, count, weights.qkv, b.qkv)
-        where = (self.cursor, POSITION, 0)
-        eps = self.config.rms_norm_eps
-        operations.attention_inputs(b.qkv, weights, eps, self.tables, *where, count, b.query, cache)
-        operations.attention(b.query, b.qkv, cache, b.scratch, *where, count, b.attended)
-        operations.to_operand(b.attended, count, b.attention_out)
-        operations.matmul(b.attention_out, count, weights.output, b.x, add=True)
+        b, where = self.buffers, (self.cursor, POSITION, 0)
+        self._heads(cache, weights, count, *where)
+        self.operations.attention(b.query, b.qkv, cache, b.scratch, *where, count, b.attention_out)
+        self._onto(b.x, b.attention_out, weights.output, count, weights.feed_forward)
 
-    def _feed_forward(self, x: DeviceArray, weights: FeedForward, count: int) -> None:
-        operations, b = self.operations, self.buffers
-        self._norm(x, count, weights.norm, b.normed)
-        operations.matmul(b.normed, count, weights.gate_up, b.gate_up)
-        operations.swiglu(b.gate_up, count, b.activated)
-        operations.matmul(b.activated, count, weights.down, x, add=True)
+    def _heads(self, cache: KVCache, weights: AttentionWeights, count: int, cursor, place, offset) -> None:
+        b, eps = self.buffers, self.config.rms_norm_eps
+        where = (cursor, place, offset)
+        self.operations.matmul_heads(
+            b.normed, count, weights.qkv, b.qkv, weights, eps, self.tables, *where, b.query, cache
+        )
+
+    def _onto(self, x, operand: Operand, matrix: CudaMatrix, count: int, feed_forward: FeedForward) -> None:
+        """Add a layer's output to the residual rows; their norm is what the feed-forward part takes."""
+        b, eps = self.buffers, self.config.rms_norm_eps
+        self.operations.matmul_norm(operand, count, matrix, x, True, feed_forward.norm, eps, b.normed)
+
+    def _feed_forward(self, x: DeviceArray, weights: FeedForward, count: int, norm: tuple) -> None:
+        """norm: scale, operand, and where the normed rows go as they are."""
+        b, eps, (scale, normed, plain) = self.buffers, self.config.rms_norm_eps, norm
+        self.operations.matmul_swiglu(b.normed, count, weights.gate_up, b.gate_up, b.activated)
+        self.operations.matmul_norm(b.activated, count, weights.down, x, True, scale, eps, normed, plain)
 
     # --- MTP head ------------------------------------------------------------------------------------------
 
     def mtp_input(self, state: State, count: int) -> None:
         """Keys and values of `count` pairs (pair_tokens[i], hidden[i] of the inputs) from MTP_POSITION on."""
-        self._mtp_projection(self.inputs.there["pair_tokens"], 0, self.inputs.there["hidden"], count)
-        self._mtp_qkv(state.mtp, self.buffers.pair_x, count, MTP_POSITION, 0)
+        there = self.inputs.there
+        self._mtp_heads(state.mtp, there["pair_tokens"], 0, there["hidden"], count, MTP_POSITION, 0)
 
     def mtp_newest(self, state: State, count: int) -> None:
         """The same, and the head's output for the newest pair into `draft_hidden` and the `final` operand."""
@@ -139,30 +129,28 @@ class Passes:
     def mtp_chain(self, state: State, step: int) -> None:
         """Draft step `step` >= 1: token `step` of the inputs and the head's own last output."""
         b = self.buffers
-        self._mtp_projection(self.inputs.there["tokens"], step, b.draft_hidden, 1)
-        self._mtp_qkv(state.mtp, b.pair_x, 1, NEWEST_POSITION, step)
+        self._mtp_heads(
+            state.mtp, self.inputs.there["tokens"], step, b.draft_hidden, 1, NEWEST_POSITION, step
+        )
         self._mtp_output(state.mtp, b.query, b.qkv, b.pair_x, step)
 
-    def _mtp_projection(self, tokens: DeviceArray, first: int, hidden: DeviceArray, count: int) -> None:
-        b, mtp = self.buffers, self.weights.mtp
-        self.operations.embed(tokens, first, count, self.weights.embedding, b.x)
-        self._norm(b.x, count, mtp.embedding_norm, b.pair)
-        self._norm(hidden, count, mtp.hidden_norm, b.pair, self.config.hidden_size // BLOCK)
-        self.operations.matmul(b.pair, count, mtp.projection, b.pair_x)
-
-    def _mtp_qkv(self, cache: KVCache, x: DeviceArray, count: int, place: int, offset: int) -> None:
-        b, weights = self.buffers, self.weights.mtp.layer
-        self._norm(x, count, weights.norm, b.normed)
-        self.operations.matmul(b.normed, count, weights.qkv, b.qkv)
-        eps, where = self.config.rms_norm_eps, (self.cursor, place, offset)
-        self.operations.attention_inputs(b.qkv, weights, eps, self.tables, *where, count, b.query, cache)
+    def _mtp_heads(
+        self, cache: KVCache, tokens, first: int, hidden, count: int, place: int, offset: int
+    ) -> None:
+        """Pairs of tokens first… and rows `hidden` up to queries, keys and values."""
+        b, mtp, eps = self.buffers, self.weights.mtp, self.config.rms_norm_eps
+        beside = (hidden, mtp.hidden_norm)
+        table = self.weights.embedding
+        self.operations.embed(tokens, first, count, table, b.x, mtp.embedding_norm, eps, b.pair, beside)
+        self.operations.matmul_norm(
+            b.pair, count, mtp.projection, b.pair_x, False, mtp.layer.norm, eps, b.normed
+        )
+        self._heads(cache, mtp.layer, count, self.cursor, place, offset)
 
     def _mtp_output(self, cache: KVCache, query, qkv, x: DeviceArray, offset: int) -> None:
         """From the first row of query and qkv on; x is the residual row."""
-        operations, b, mtp = self.operations, self.buffers, self.weights.mtp
+        b, mtp = self.buffers, self.weights.mtp
         where = (self.cursor, NEWEST_POSITION, offset)
-        operations.attention(query, qkv, cache, b.scratch, *where, 1, b.attended)
-        operations.to_operand(b.attended, 1, b.attention_out)
-        operations.matmul(b.attention_out, 1, mtp.layer.output, x, add=True)
-        self._feed_forward(x, mtp.layer.feed_forward, 1)
-        self._norm(x, 1, mtp.norm, b.final, plain=b.draft_hidden)
+        self.operations.attention(query, qkv, cache, b.scratch, *where, 1, b.attention_out)
+        self._onto(x, b.attention_out, mtp.layer.output, 1, mtp.layer.feed_forward)
+        self._feed_forward(x, mtp.layer.feed_forward, 1, (mtp.norm, b.final, b.draft_hidden))

@@ -1,8 +1,8 @@
-"""A round on the device in two graphs, with one copy to the device before and one copy back after.
+"""A round on the device as one graph: a copy there, the MTP head's first call and its chain, each choosing its
+token, the verification with the choice of every row, and a copy back.
 
-The first drafts (the MTP head's first call and its chain, each choosing its token on the device), the second
-verifies and chooses. Nothing waits between them. What is accepted, emitted and committed is decided by the
-engine from what comes back.
+What is accepted, emitted and committed is decided by the engine from what comes back; the next round brings
+the cursors.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kestrel_cuda import sampling
+from kestrel_cuda.arrays import Operand, Settings
 from kestrel_cuda.buffers import MARKS, PLACES, ROWS
 from kestrel_cuda.cursor import COMMIT, LOG_LENGTH, POSITION
-from kestrel_cuda.operations import Operand, Operations, Settings
+from kestrel_cuda.operations import Operations
 from kestrel_cuda.settings import sampling_mode, setting_arrays
 from kestrel_cuda.target import SIMULATOR
 from kestrel_engine.backend import WholeRound
@@ -87,7 +88,9 @@ class Rounds:
         inputs, results = model.inputs.there, model.results.there
         self.flags = self.memory.zeros((model.config.vocab_size,), np.uint8)
         self.settings = Settings(
-            inputs["cursor"], inputs["integers"], inputs["reals"], inputs["tokens"], self.flags
+            *(inputs[name] for name in ("cursor", "integers", "reals", "tokens")),
+            self.flags,
+            results["stamps"],
         )
         damaged = results["damaged"]
         draft_damaged = self.memory.view(damaged, 0, (PLACES,), np.int32)
@@ -111,22 +114,17 @@ class Rounds:
             return None
         head, drafts = self._proposal(state, next_token, count, drafter, sampler)
         self._set_inputs(state, next_token, drafts, sampler)
-        if head is not None:
-            pairs = self._set_pairs(state, next_token, count)
-        self.model.inputs.send()
-        begin = self.memory.mark()
-        if head is not None:
-            key = ("draft", count, pairs, id(head), head.generation)
-            self.model.replay(state, key, lambda: self._draft(state, head, count, pairs))
-            self.model.pairs_taken(state)
-        drafted = self.memory.mark()
+        pairs = 0 if head is None else self._set_pairs(state, next_token, count)
         rows = 1 + (len(drafts) if head is None else count)
-        key = ("verify", rows, head is None)
-        self.model.replay(state, key, lambda: self._verify(state, rows, head is None))
-        self.model.results.receive()
+        key = ("round", rows) if head is None else ("round", rows, pairs, id(head), head.generation)
+        self.model.replay(state, key, lambda: self.launch(state, rows, head, pairs))
+        self.memory.wait()
+        here, draft_seconds = self.model.results.here, 0.0
         if head is not None:
+            self.model.pairs_taken(state)
             drafts = self._drafts(count, sampler)
-        return self._outcome(state, [next_token, *drafts], sampler, drafted() - begin())
+            draft_seconds = 1e-9 * ((int(here["stamps"][1]) - int(here["stamps"][0])) & sampling.CLOCK_BITS)
+        return self._outcome(state, [next_token, *drafts], sampler, draft_seconds)
 
     # --- before --------------------------------------------------------------------------------------------
 
@@ -195,13 +193,18 @@ class Rounds:
 
     # --- on the device -------------------------------------------------------------------------------------
 
-    def _begin(self) -> None:
+    def launch(self, state: State, rows: int, head: _Head | None, pairs: int) -> None:
+        """All of a round of `rows` rows, whose drafts `head` makes from `pairs` pairs at first."""
+        self.model.inputs.send(pairs)
         damaged = self.model.results.there["damaged"]
         self.operations.begin_round(self.settings, self.model.inputs.there["marks"], damaged)
+        if head is not None:
+            self._draft(state, head, rows - 1, pairs)
+        self._verify(state, rows)
+        self.model.results.fetch(rows)
 
     def _draft(self, state: State, head: _Head, count: int, pairs: int) -> None:
         passes, buffers = self.model.passes, self.model.buffers
-        self._begin()
         for step in range(count):
             if step == 0:
                 passes.mtp_newest(state, pairs)
@@ -210,10 +213,8 @@ class Rounds:
             head.multiply(buffers.final)
             self._choose(head.logits, head.ids, 1, step, True, head.candidates, self.draft_outcome)
 
-    def _verify(self, state: State, rows: int, begin: bool) -> None:
+    def _verify(self, state: State, rows: int) -> None:
         passes, buffers = self.model.passes, self.model.buffers
-        if begin:
-            self._begin()
         passes.trunk(state, rows)
         passes.logits(rows)
         self._choose(buffers.logits, self.every_id, rows, 0, False, buffers.candidates, self.outcome)

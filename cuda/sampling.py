@@ -7,11 +7,11 @@ when the logits are filtered, the token among them. Both order by (value descend
 from __future__ import annotations
 
 import numpy as np
-from numba import cuda, float32, int32
+from numba import float32, int32
 
 from kestrel_cuda.cursor import POSITION
 from kestrel_cuda.functions import HALF, ZERO, exp, log
-from kestrel_cuda.target import device, kernel, mul, warp_best, warp_max, warp_sum
+from kestrel_cuda.target import clock_nanoseconds, cuda, device, kernel, mul, warp_best, warp_max, warp_sum
 from kestrel_engine.numerics import PHILOX_MULTIPLIERS, PHILOX_ROUNDS, PHILOX_WEYL
 
 GREEDY, NOISY, FILTERED = 0, 1, 2
@@ -23,6 +23,8 @@ TEMPERATURE, TOP_P, MIN_P, PRESENCE, REPETITION = 0, 1, 2, 3, 4
 """Places in the settings [SETTINGS] float32."""
 IN_PROMPT, IN_ANSWER = 1, 2
 """Flags of a token id."""
+CLOCK_BITS = 0x7FFFFFFF
+"""Nanoseconds of a clock that are kept: those of two seconds."""
 MOST_TOP_K = 64
 """Filters that keep more are left to the host."""
 NOTHING = np.int32(0x7FFFFFFF)
@@ -66,8 +68,11 @@ def _penalised(logit, token, flags, tokens, step, reals):
 
 
 @kernel
-def begin_round(flags, ids, settings, damaged):
-    """Flag the first settings[MARK_COUNT] of `ids` as emitted, and clear `damaged`. Launch: [1, any]."""
+def begin_round(flags, ids, settings, damaged, stamps):
+    """Flag the first settings[MARK_COUNT] of `ids` as emitted, clear `damaged`, and note the time in stamps[0].
+    Launch: [1, any]."""
+    if cuda.threadIdx.x == 0:
+        stamps[0] = clock_nanoseconds() & CLOCK_BITS
     for place in range(cuda.threadIdx.x, settings[MARK_COUNT], cuda.blockDim.x):
         flags[ids[place]] = flags[ids[place]] | IN_ANSWER
     for place in range(cuda.threadIdx.x, damaged.shape[0], cuda.blockDim.x):
@@ -159,9 +164,11 @@ def choose_tokens(
     chosen,
     chosen_logits,
     draft_logits,
+    stamps,
 ):
     """The token of each row, into chosen[step] (and tokens[1 + step] for a draft), its own logit, and the logit
-    of the draft that the row judges (tokens[1 + step]) when the rows are not drafts themselves.
+    of the draft that the row judges (tokens[1 + step]) when the rows are not drafts themselves; the time of a
+    draft into stamps[1].
 
     Launch: [M, warps] with 4 * (chunks * MOST_TOP_K) bytes of shared memory.
     """
@@ -203,6 +210,7 @@ def choose_tokens(
         chosen_logits[step] = logits[m, place]
         if is_draft:
             tokens[1 + step] = token
+            stamps[1] = clock_nanoseconds() & CLOCK_BITS
         else:
             draft_logits[step] = logits[m, tokens[1 + step]]
 

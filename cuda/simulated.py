@@ -4,15 +4,96 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 
 import numpy as np
+from numba.cuda.simulator import kernel
 
 WARP = 32
 PATIENCE = 60
 """Seconds after which a lane gives up on its warp: another lane has raised."""
 
-# The simulator's threads wait for each other all the time.
-sys.setswitchinterval(1e-4)
+
+class _Thread(kernel.BlockThread):
+    """A simulated thread that sleeps at a barrier: numba's own spins, and takes several times as long."""
+
+    def run(self) -> None:
+        super().run()
+        self._manager.leave(self)
+
+    def syncthreads(self) -> None:
+        self._manager.meet()
+
+
+class _Block(kernel.BlockManager):
+    """A block of such threads. One that ends is not waited for any more."""
+
+    def run(self, grid_point, *args) -> None:
+        self._turn, self._failed, self._waiting = threading.Condition(), None, 0
+
+        def work() -> None:
+            self._f(*args)
+
+        threads = [_Thread(work, self, grid_point, at, False) for at in np.ndindex(*self._block_dim)]
+        self._alive, self._round = len(threads), 0
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if self._failed is not None:
+            raise self._failed[0].with_traceback(self._failed[1])
+
+    def meet(self) -> None:
+        with self._turn:
+            self._waiting, round_ = self._waiting + 1, self._round
+            self._pass_on()
+            self._turn.wait_for(lambda: self._round != round_ or self._failed)
+        if self._failed:
+            raise RuntimeError("another thread has raised")
+
+    def leave(self, thread: _Thread) -> None:
+        with self._turn:
+            self._alive -= 1
+            self._failed = self._failed or thread.exception
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        if self._failed or self._waiting == self._alive:
+            self._waiting, self._round = 0, self._round + 1
+            self._turn.notify_all()
+
+
+kernel.BlockManager = _Block
+
+
+class _Shared:
+    """Shared memory, poisoned, of the calling thread's block; arrays are told apart by their source line."""
+
+    @staticmethod
+    def array(shape, dtype) -> np.ndarray:
+        dtype = np.dtype(dtype.name)
+        frame = sys._getframe(1)
+        place = 0 if shape == 0 else (frame.f_code.co_filename, frame.f_lineno)
+        with _lock:
+            arrays = threading.current_thread()._manager.__dict__.setdefault("kestrel_shared", {})
+            if place not in arrays:
+                size = shape or kernel._get_kernel_context()._shared._dynshared_size // dtype.itemsize
+                arrays[place] = np.empty(size, dtype)
+                arrays[place].view(np.uint8).fill(0xFF if dtype.kind == "f" else 0x7F)
+            return arrays[place]
+
+
+class _Cuda:
+    """What kernels use of `numba.cuda`, also in functions of other modules than the kernel's own."""
+
+    shared = _Shared
+
+    def __getattr__(self, name: str):
+        return getattr(kernel._get_kernel_context(), name)
+
+
+cuda = _Cuda()
+_lock = threading.Lock()
 
 
 def mul(a, b):
@@ -60,14 +141,32 @@ def load_floats(array, offset):
     return _items(array, offset, np.float32)
 
 
-_warps_lock = threading.Lock()
+read_floats = load_floats
+
+
+def load_word(array, offset):
+    assert offset % 4 == 0, "a word must be aligned"
+    flat = array._item._ary.reshape(-1).view(np.uint8)
+    assert 0 <= offset <= flat.size - 4, "a load outside of its array"
+    return flat[offset : offset + 4].view(np.int32)[0]
+
+
+def store_words(array, offset, *words):
+    assert offset % 16 == 0, "a wide store must be aligned"
+    flat = array._item._ary.reshape(-1).view(np.uint8)
+    assert 0 <= offset <= flat.size - 16, "a wide store outside of its array"
+    flat[offset : offset + 16].view(np.int32)[:] = words
+
+
+def clock_nanoseconds():
+    return time.perf_counter_ns()
 
 
 def _exchange(value) -> list:
     """The values of all lanes of the calling thread's warp."""
     thread = threading.current_thread()
     warp, lane = divmod(thread.thread_id, WARP)
-    with _warps_lock:
+    with _lock:
         warps = thread._manager.__dict__.setdefault("kestrel_warps", {})
         barrier, values = warps.setdefault(warp, (threading.Barrier(WARP), [None] * WARP))
     values[lane] = value
@@ -93,3 +192,17 @@ def warp_best(value, index):
     """The largest value of the warp's (value, index) pairs, the lowest index among equals; for every lane."""
     pairs = _exchange((value, index))
     return max(pairs, key=lambda pair: (pair[0], -int(pair[1])))
+
+
+def dot_tile(a0, a1, a2, a3, b0, b1):
+    """Products of 16 rows of 32 signed bytes with 8 columns of 32, from and to the lanes that
+    intrinsics.dot_tile names."""
+    words = np.array(_exchange((a0, a1, a2, a3, b0, b1)), np.int32)  # [lane, 6]
+    bytes_ = words.view(np.int8).reshape(8, 4, 6, 4).astype(np.int32)  # [g, t, register, byte]
+    rows = [
+        np.concatenate([bytes_[:, :, n].reshape(8, 16) for n in half], axis=1) for half in ((0, 2), (1, 3))
+    ]
+    columns = np.concatenate([bytes_[:, :, n].reshape(8, 16) for n in (4, 5)], axis=1)
+    products = [half @ columns.T for half in rows]
+    g, t = divmod(threading.current_thread().thread_id % WARP, 4)
+    return tuple(np.int32(product[g, 2 * t + n]) for product in products for n in (0, 1))

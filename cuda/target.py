@@ -9,28 +9,37 @@ from __future__ import annotations
 import functools
 
 import numba
-from numba import cuda
+import numba.cuda
 
 SIMULATOR: bool = bool(numba.config.ENABLE_CUDASIM)
 
 if SIMULATOR:
     import kestrel_cuda.simulated as primitives
+
+    cuda = primitives.cuda
 else:
     import kestrel_cuda.intrinsics as primitives
 
+    cuda = numba.cuda
+
 bits_from_float = primitives.bits_from_float
+clock_nanoseconds = primitives.clock_nanoseconds
+dot_tile = primitives.dot_tile
 dot4 = primitives.dot4
 float_from_bits = primitives.float_from_bits
 load_floats = primitives.load_floats
+load_word = primitives.load_word
 load_words = primitives.load_words
 mul = primitives.mul
+read_floats = primitives.read_floats
 sqrt = primitives.sqrt
+store_words = primitives.store_words
 stream_words = primitives.stream_words
 warp_best = primitives.warp_best
 warp_max = primitives.warp_max
 warp_sum = primitives.warp_sum
 
-kernel = cuda.jit if SIMULATOR else functools.partial(cuda.jit, cache=True)
+kernel = numba.cuda.jit if SIMULATOR else functools.partial(numba.cuda.jit, cache=True)
 """Decorator of every kernel. Products that may be added to something are written `mul(a, b)`: PTX `mul.rn`,
 which no compiler contracts to a fused multiply-add."""
 
@@ -38,4 +47,4 @@ which no compiler contracts to a fused multiply-add."""
 def device(function):
     """Decorator of a function that kernels call. In the simulator it stays plain Python, since a simulated
     device function cannot be in several threads at once."""
-    return function if SIMULATOR else cuda.jit(device=True)(function)
+    return function if SIMULATOR else numba.cuda.jit(device=True)(function)

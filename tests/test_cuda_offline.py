@@ -5,6 +5,8 @@ All kernels on all architectures are checked by `python -m kestrel_cuda.offline 
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from numba import cuda
 
@@ -47,9 +49,17 @@ def test_a_product_of_four_rows_is_as_it_should_be():
 
 def test_missing_loads_and_spills_are_faults():
     product = next(each for each in offline.launches() if each.name == "q8_rows[1]")
-    zeros = offline.Report(*[0] * 11)
+    zeros = offline.Report(*[0] * 13)
     assert len(offline.faults(product, zeros)) == 2
-    assert "spilled" in offline.faults(product, offline.Report(255, 8, 16, 0, 0.1, 64, 16, 17, 0, 0, 0))[0]
+    assert "spilled" in offline.faults(product, offline.Report(255, 8, 16, 0, 0.1, 64, 16, 17, *[0] * 5))[0]
+
+
+def test_a_last_block_needs_a_fence_on_either_side_of_its_count():
+    product = next(each for each in offline.launches() if each.name == "q4_rows+norm[1]")
+    good = offline.Report(*[0] * 5, 64, 16, 17, 0, 0, 0, counted=1, fences=2)
+    assert not offline.faults(product, good)
+    for broken in (dict(counted=0, fences=0), dict(fences=1)):
+        assert "fences" in offline.faults(product, dataclasses.replace(good, **broken))[0]
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ The same checks run in numba's CUDA simulator on small odd shapes (tests/test_cu
 from __future__ import annotations
 
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 
 from kestrel_cuda import cursor as places
-from kestrel_cuda import sampling
+from kestrel_cuda import finish, sampling
 from kestrel_cuda.operations import Operations, Settings
 from kestrel_cuda.settings import setting_arrays
 from kestrel_engine import numerics
@@ -92,30 +93,92 @@ def matmul(kernels: Operations, format: str, rows: int, count: int, width: int, 
 # --- rows -------------------------------------------------------------------------------------------------
 
 
-def embed(kernels: Operations) -> None:
-    table = numerics.to_bfloat16(draw(1, 37, 96))
+def embed(kernels: Operations, pairs: bool) -> None:
+    """Embeddings and their norms; with `pairs`, the norms of hidden rows beside them."""
+    memory = kernels.memory
+    table, hidden = numerics.to_bfloat16(draw(1, 37, 96)), draw(6, 3, 96)
+    scale, hidden_scale = draw(7, 96), draw(8, 96)
     tokens = np.array([5, 0, 36, 36, 7], np.int32)
-    out = kernels.memory.empty((3, 96), F)
-    kernels.embed(kernels.memory.upload(tokens), 2, 3, kernels.memory.upload(table), out)
-    assert_same(out.host(), REFERENCE.embed(list(tokens[2:]), table), "embed")
+    out, operand = memory.empty((3, 96), F), kernels.operand(3, 96 * (1 + pairs), {"q8", "bf16"})
+    beside = (memory.upload(hidden), memory.upload(hidden_scale)) if pairs else None
+    there = memory.upload(tokens), 2, 3, memory.upload(table), out, memory.upload(scale)
+    kernels.embed(*there, EPS, operand, beside)
+    expected = REFERENCE.embed(list(tokens[2:]), table)
+    assert_same(out.host(), expected, "embed")
+    normed = REFERENCE.rms_norm(expected, scale, F(EPS))
+    if pairs:
+        right = REFERENCE.rms_norm(hidden, hidden_scale, F(EPS))
+        normed = np.concatenate([normed, right], axis=1)
+    check_operand(operand, normed, "norms")
 
 
-def norm(kernels: Operations, rows: int, width: int, formats: tuple, first_block: int = 0) -> None:
+def norm(kernels: Operations, rows: int, width: int, formats: tuple) -> None:
     memory = kernels.memory
     x, scale = draw((2, rows), rows, width), draw(3, width)
-    total = width + first_block * numerics.BLOCK
-    operand = kernels.operand(rows, total, set(formats))
+    operand = kernels.operand(rows, width, set(formats))
     plain = memory.empty((rows, width), F)
-    if first_block:
-        kernels.norm(memory.upload(x[:, : total - width]), rows, memory.upload(scale), EPS, operand)
-    kernels.norm(memory.upload(x), rows, memory.upload(scale), EPS, operand, first_block, plain)
+    kernels.norm(memory.upload(x), rows, memory.upload(scale), EPS, operand, plain)
     expected = REFERENCE.rms_norm(x, scale, F(EPS))
     assert_same(plain.host(), expected, "norm")
-    if first_block:
-        left = x[:, : total - width]
-        left = REFERENCE.rms_norm(left, scale[: total - width], F(EPS))
-        expected = np.concatenate([left, expected], axis=1)
     check_operand(operand, expected, "norm")
+
+
+def product(kernels: Operations, format: str, rows: int, count: int, width: int) -> tuple:
+    """-> the operand, the matrix, and the product that the reference makes of them."""
+    bits = numerics.to_bfloat16(draw((rows, count, width), count, width, scale=0.1))
+    x = draw((width, rows), rows, width)
+    operand = kernels.operand(rows, width, {format, "bf16"})
+    kernels.to_operand(kernels.memory.upload(x), rows, operand)
+    return operand, kernels.pack(bits, format), REFERENCE.matmul(x, REFERENCE.pack(bits, format))
+
+
+def norm_behind(
+    kernels: Operations,
+    format: str,
+    rows: int,
+    count: int,
+    width: int,
+    formats: tuple,
+    add: bool,
+    staged: int = 0,
+) -> None:
+    """A product whose last block does the norm of its rows; in the simulator `staged` floats of them at once."""
+    memory = kernels.memory
+    operand, matrix, expected = product(kernels, format, rows, count, width)
+    before, scale = draw(3, rows, count), draw(5, count)
+    normed, plain = kernels.operand(rows, count, set(formats)), memory.empty((rows, count), F)
+    out = memory.upload(before) if add else memory.empty((rows, count), F)
+    with mock.patch.object(finish, "STAGED", staged or finish.STAGED):
+        for _ in range(1 if add else 2):  # the counters must be as they were
+            kernels.matmul_norm(operand, rows, matrix, out, add, memory.upload(scale), EPS, normed, plain)
+    expected = before + expected if add else expected
+    assert_same(out.host(), expected, "product")
+    expected = REFERENCE.rms_norm(expected, scale, F(EPS))
+    assert_same(plain.host(), expected, "norm")
+    check_operand(normed, expected, "norm")
+
+
+def swiglu_behind(
+    kernels: Operations, format: str, rows: int, width: int, inner: int, formats: tuple
+) -> None:
+    """A product whose blocks go on to SwiGLU."""
+    operand, matrix, expected = product(kernels, format, rows, 2 * inner, width)
+    gate_up, out = kernels.memory.empty((rows, 2 * inner), F), kernels.operand(rows, inner, set(formats))
+    for _ in range(2):
+        kernels.matmul_swiglu(operand, rows, matrix, gate_up, out)
+    assert_same(gate_up.host(), expected, "product")
+    check_operand(out, REFERENCE.swiglu(expected), "SwiGLU")
+
+
+def two_products(kernels: Operations, format: str, rows: int, counts: tuple[int, int], width: int) -> None:
+    """One launch of a matrix and a second one in bf16."""
+    operand, matrix, expected = product(kernels, format, rows, counts[0], width)
+    bits = numerics.to_bfloat16(draw(9, counts[1], width))
+    outs = [kernels.memory.empty((rows, count), F) for count in counts]
+    kernels.two_matmuls(operand, rows, matrix, outs[0], kernels.pack(bits, "bf16"), outs[1])
+    assert_same(outs[0].host(), expected, "the first")
+    x = draw((width, rows), rows, width)
+    assert_same(outs[1].host(), REFERENCE.matmul(x, REFERENCE.pack(bits, "bf16")), "the second")
 
 
 def swiglu(kernels: Operations, rows: int, width: int, formats: tuple) -> None:
@@ -165,48 +228,35 @@ def delta(
     heads: tuple[int, int],
     widths: tuple[int, int],
     formats: tuple = ("q8",),
+    offset: int = 0,
 ) -> None:
     """Convolution, inputs, replay, rows, gated norm and the new log: a whole layer between its products."""
     memory, (key_heads, value_heads), (dk, dv) = kernels.memory, heads, widths
     layer = delta_layer(rows, key_heads, value_heads, dk, dv, log)
     channels, value_width = layer.ring.shape[1], value_heads * dv
     weights = SimpleNamespace(
-        taps=draw(11, 4, channels), negative_a=-np.abs(draw(12, value_heads)), dt_bias=draw(13, value_heads)
+        taps=draw(11, 4, channels),
+        negative_a=-np.abs(draw(12, value_heads)),
+        dt_bias=draw(13, value_heads),
+        output_norm=draw(16, dv),
     )
     qkv_z, beta_a = draw((14, rows), rows, channels + value_width), draw((15, rows), rows, 2 * value_heads)
-    scale = draw(16, dv)
     device_layer, device_weights = on_device(kernels, layer), on_device(kernels, weights)
-    cursor = cursor_of(kernels, position=position, log_length=log, commit=commit)
-
-    def empty(*shape):
-        return memory.empty(shape, F)
-
-    qkv_z_there, mixed, out = memory.upload(qkv_z), empty(rows, channels), empty(rows, value_width)
-    decay, beta = empty(rows, value_heads), empty(rows, value_heads)
-    beta_a_there = memory.upload(beta_a)
-    kernels.conv_inputs(
-        qkv_z_there, beta_a_there, device_layer, device_weights, cursor, rows, mixed, decay, beta
-    )
-    kernels.delta_rows(device_layer, mixed, decay, beta, cursor, rows, out)
+    cursor = cursor_of(kernels, position=position - offset, log_length=log, commit=commit + offset)
     operand = kernels.operand(rows, value_width, set(formats))
-    kernels.gated_norm(
-        *(out, qkv_z_there, memory.upload(scale), EPS, operand, mixed, decay, device_layer, cursor, rows)
-    )
+    out = memory.empty((rows, value_width), F)
+    there = memory.upload(qkv_z), memory.upload(beta_a), device_weights, cursor, offset, rows, out
+    kernels.delta_rows(device_layer, *there, EPS, operand)
 
-    layer.conv_length = position
+    layer.conv_length, layer.log_length = position, 0 if offset else log
     convolved = REFERENCE.conv_silu(qkv_z, layer, weights.taps)
     inputs = REFERENCE.delta_inputs(convolved, beta_a, weights, layer)
     REFERENCE.delta_replay(layer)
     expected = REFERENCE.delta_rows(inputs, convolved, layer, commit)
-    assert_same(decay.host(), inputs[2], "decay")
-    assert_same(beta.host(), inputs[3], "beta")
-    normed = np.concatenate([x.reshape(rows, -1) for x in inputs[:2]], axis=1)
-    assert_same(mixed.host()[:, : normed.shape[1]], normed, "queries and keys")
-    assert_same(mixed.host()[:, normed.shape[1] :], convolved[:, normed.shape[1] :], "values")
     assert_same(out.host(), expected, "rows")
     for name in ("ring", "state", "log_correction", "log_key", "log_decay"):
         assert_same(getattr(device_layer, name).host(), getattr(layer, name), name)
-    gated = REFERENCE.gated_norm(expected, qkv_z[:, channels:], scale, F(EPS))
+    gated = REFERENCE.gated_norm(expected, qkv_z[:, channels:], weights.output_norm, F(EPS))
     check_operand(operand, gated, "gated norm")
 
 
@@ -214,9 +264,17 @@ def delta(
 
 
 def attention(
-    kernels: Operations, rows: int, position: int, heads: tuple[int, int], width: int, rotary: int
+    kernels: Operations,
+    rows: int,
+    position: int,
+    heads: tuple[int, int],
+    width: int,
+    rotary: int,
+    hidden: int = 0,
+    threads: int = 0,
 ) -> None:
-    """Head norms, rotation and cache writes, and the gated attention of rows position…"""
+    """Head norms, rotation and cache writes, and the gated attention of rows position…; with `hidden`, behind
+    the product of rows of that width, in blocks of at least that many threads."""
     memory, (query_heads, kv_heads) = kernels.memory, heads
     positions = position + rows + 5
     blocks = -(-positions // KEY_BLOCK)
@@ -230,18 +288,25 @@ def attention(
     cursor = cursor_of(kernels, mtp_position=position - 1)
     where = (cursor, places.MTP_POSITION, 1)
     query = memory.empty((rows, query_heads, width), F)
-    qkv_there = memory.upload(qkv)
     device_tables = tuple(memory.upload(table) for table in tables)
-    kernels.attention_inputs(qkv_there, device_weights, EPS, device_tables, *where, rows, query, there)
+    if hidden:
+        kernels = Operations(memory, kernels.warps, threads)
+        operand, matrix, qkv = product(kernels, "q8", rows, qkv.shape[1], hidden)
+        qkv_there = memory.empty(qkv.shape, F)
+        inputs = (device_weights, EPS, device_tables, *where, query, there)
+        kernels.matmul_heads(operand, rows, matrix, qkv_there, *inputs)
+    else:
+        qkv_there = memory.upload(qkv)
+        kernels.attention_inputs(qkv_there, device_weights, EPS, device_tables, *where, rows, query, there)
     scratch = kernels.scratch(rows, query_heads, width, positions)
-    out = memory.empty((rows, query_heads * width), F)
+    out = kernels.operand(rows, query_heads * width, {"q4", "bf16"})
     kernels.attention(query, qkv_there, there, scratch, *where, rows, out)
 
     expected = REFERENCE.attention_inputs(qkv, weights, F(EPS), tables, cache, query_heads)
     assert_same(query.host(), expected, "queries")
     assert_same(there.keys.host(), cache.keys, "keys")
     assert_same(there.values.host(), cache.values, "values")
-    assert_same(out.host(), REFERENCE.attention(expected, qkv, cache, position), "attention")
+    check_operand(out, REFERENCE.attention(expected, qkv, cache, position), "attention")
 
 
 # --- sampling ---------------------------------------------------------------------------------------------
@@ -275,6 +340,7 @@ def choose(
         memory.upload(reals),
         memory.upload(np.array([7, *drafts], np.int32)),
         memory.upload(flags),
+        memory.zeros((2,), np.int32),
     )
     there = memory.upload(logits)
     damaged = memory.empty((16,), np.int32)
@@ -308,6 +374,7 @@ def damage(kernels: Operations) -> None:
     settings = Settings(
         cursor_of(kernels, position=4),
         *(memory.upload(x) for x in (integers, reals, np.zeros(9, np.int32), np.zeros(40, np.uint8))),
+        memory.zeros((2,), np.int32),
     )
     outcome = tuple(memory.empty((9,), kind) for kind in (np.int32, F, F, np.int32))
     kernels.begin_round(settings, memory.zeros((1,), np.int32), outcome[3])
@@ -320,7 +387,8 @@ FILTERED = dict(temperature=0.8, top_k=5, top_p=0.9, min_p=0.02)
 PENALTIES = dict(presence_penalty=1.5, repetition_penalty=1.2)
 
 SMALL = {
-    "embed": (embed, {}),
+    "embed": (embed, dict(pairs=False)),
+    "embed pairs": (embed, dict(pairs=True)),
     "take row": (take_row, {}),
     **{
         f"{format} product, {rows} x {width} -> {count}{', added' * add}": (
@@ -330,29 +398,57 @@ SMALL = {
         for format in ("q4", "q8", "bf16")
         for rows, count, width, add in ((1, 33, 288, False), (3, 5, 544, True), (9, 7, 64, False))
     },
-    "norm to all kinds": (norm, dict(rows=2, width=96, formats=("q8", "bf16"))),
-    "norm beside another": (norm, dict(rows=3, width=64, formats=("q4",), first_block=2)),
+    "two products": (two_products, dict(format="q4", rows=2, counts=(37, 6), width=288)),
+    "norm": (norm, dict(rows=2, width=96, formats=("q8", "bf16"))),
+    "norm behind a product": (
+        norm_behind,
+        dict(format="q4", rows=1, count=96, width=288, formats=("q4",), add=False),
+    ),
+    "norm behind a sum, in parts": (
+        norm_behind,
+        dict(format="bf16", rows=3, count=64, width=64, formats=("q8", "bf16"), add=True, staged=32),
+    ),
+    "norm of many rows behind a product": (
+        norm_behind,
+        dict(format="q8", rows=5, count=64, width=32, formats=("q8",), add=True),
+    ),
     "SwiGLU": (swiglu, dict(rows=3, width=96, formats=("q8", "bf16"))),
+    "SwiGLU behind a product": (
+        swiglu_behind,
+        dict(format="q8", rows=2, width=544, inner=32, formats=("q8",)),
+    ),
+    "SwiGLU behind wide tiles": (
+        swiglu_behind,
+        dict(format="q4", rows=1, width=32, inner=96, formats=("q4", "bf16")),
+    ),
     "delta, first token": (
         delta,
         dict(rows=1, commit=1, log=0, position=0, heads=(1, 1), widths=(32, 32)),
     ),
     "delta, a round behind a replay": (
         delta,
-        dict(rows=4, commit=1, log=3, position=13, heads=(1, 2), widths=(48, 16), formats=("q4", "bf16")),
+        dict(rows=4, commit=1, log=3, position=13, heads=(1, 2), widths=(48, 32), formats=("q4", "bf16")),
     ),
     "delta, all rows committed": (
         delta,
-        dict(rows=3, commit=3, log=1, position=2, heads=(2, 2), widths=(16, 48)),
+        dict(rows=3, commit=3, log=1, position=2, heads=(2, 2), widths=(16, 64)),
     ),
     "delta, the longest round": (
         delta,
         dict(rows=9, commit=1, log=8, position=30, heads=(1, 3), widths=(64, 32)),
     ),
+    "delta, further rows of a pass": (
+        delta,
+        dict(rows=2, commit=2, log=2, position=40, heads=(1, 1), widths=(32, 32), offset=8),
+    ),
     "attention, first token": (attention, dict(rows=1, position=0, heads=(2, 1), width=32, rotary=16)),
-    "attention, across blocks": (attention, dict(rows=3, position=31, heads=(6, 2), width=48, rotary=12)),
+    "attention, across blocks": (attention, dict(rows=2, position=31, heads=(4, 2), width=64, rotary=12)),
     "attention, across segments": (attention, dict(rows=2, position=255, heads=(2, 1), width=32, rotary=8)),
     "attention, many pairs": (attention, dict(rows=9, position=35, heads=(3, 1), width=32, rotary=32)),
+    "attention behind a product": (
+        attention,
+        dict(rows=2, position=3, heads=(2, 1), width=32, rotary=16, hidden=32, threads=64),
+    ),
     "greedy, with ties": (choose, dict(rows=3, size=97, options={})),
     "greedy with penalties": (choose, dict(rows=2, size=64, options=PENALTIES)),
     "temperature": (choose, dict(rows=2, size=133, options=dict(temperature=1.3))),

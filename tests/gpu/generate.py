@@ -32,7 +32,7 @@ SHAPE = dict(
     num_key_value_heads=1,
     linear_num_key_heads=1,
     linear_num_value_heads=2,
-    linear_value_head_dim=16,
+    linear_value_head_dim=32,
 )
 PENALISED = SamplingOptions(temperature=0.7, top_k=3, top_p=0.9, presence_penalty=1.5, repetition_penalty=1.2)
 CASES = {

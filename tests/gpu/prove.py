@@ -253,14 +253,13 @@ def rounds(operations: Operations, config, format: str, dry: bool) -> dict:
     for place in () if dry else (POSITION, MTP_POSITION, NEWEST_POSITION):
         model.inputs.here["cursor"][place] = context // 2
     model.inputs.here["cursor"][COMMIT] = 1
-    model.inputs.send()
+    model.inputs.send(0)
     out = {}
     for drafts in (1,) if dry else DRAFTS:
 
         def work(drafts=drafts) -> None:
-            if drafts:
-                model.rounds._draft(state, there, drafts, drafts + 1)
-            model.rounds._verify(state, drafts + 1, not drafts)
+            head = there if drafts else None
+            model.rounds.launch(state, drafts + 1, head, drafts + 1 if drafts else 0)
 
         out[drafts] = 1e3 * seconds_of(operations.memory, work, 1 if dry else 10)
     tokens = {a: {k: sum(a**i for i in range(k + 1)) for k in out} for a in ACCEPTANCES}

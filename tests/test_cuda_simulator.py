@@ -5,27 +5,15 @@ The simulator is chosen before numba is imported, so the checks run in a process
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-GPU = Path(__file__).parent / "gpu"
-sys.path.insert(0, str(GPU))
+sys.path.insert(0, str(Path(__file__).parent / "gpu"))
 
-import checks  # noqa: E402
-
-
-def simulate(script: str, *arguments: str) -> list[dict]:
-    """The JSON lines that a script of tests/gpu prints in the simulator."""
-    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, str(GPU / script), *arguments]
-    completed = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
-    assert completed.returncode == 0, completed.stderr[-2000:]
-    return [json.loads(line) for line in completed.stdout.splitlines()]
+import checks
+from simulation import simulate
 
 
 @pytest.fixture(scope="module")

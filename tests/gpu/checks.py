@@ -9,67 +9,20 @@ from __future__ import annotations
 from types import SimpleNamespace
 from unittest import mock
 
+import checks_sampling
 import numpy as np
+from compare import F, assert_same, check_operand, cursor_of, draw, spoil
 
 from kestrel_cuda import cursor as places
-from kestrel_cuda import finish, sampling
-from kestrel_cuda.operations import Operations, Settings
-from kestrel_cuda.settings import setting_arrays
+from kestrel_cuda import finish
+from kestrel_cuda.operations import Operations
 from kestrel_engine import numerics
-from kestrel_engine.options import MAX_DRAFT, SamplingOptions
+from kestrel_engine.options import MAX_DRAFT
 from kestrel_engine.reference import ReferenceBackend
-from kestrel_engine.sampling import Sampler
 from kestrel_engine.state import KEY_BLOCK, RING_ROWS, DeltaLayer, KVCache
 
 REFERENCE = ReferenceBackend()
 EPS = 1e-6
-F = np.float32
-
-
-def draw(seed, *shape: int, scale: float = 1.0) -> np.ndarray:
-    """Normal numbers with some zeros of both signs, very small and large ones among them."""
-    random = np.random.default_rng(seed)
-    x = random.standard_normal(shape) * scale
-    special = random.choice([0.0, -0.0, 1e-30, -1e-38, 30.0, -30.0], shape)
-    return np.where(random.random(shape) < 0.1, special, x).astype(F)
-
-
-def assert_same(one, other, what: object) -> None:
-    one, other = (np.ascontiguousarray(x) for x in (one, other))
-    assert one.shape == other.shape and one.dtype == other.dtype, (what, one.shape, other.shape)
-    bits = np.uint32 if one.dtype == F else one.dtype
-    wrong = np.argwhere(one.view(bits) != other.view(bits))
-    assert len(wrong) == 0, (what, f"{len(wrong)} of {one.size} differ, first {wrong[:3].tolist()}")
-
-
-def cursor_of(kernels: Operations, **values: int):
-    cursor = np.full(places.SIZE, 1 << 20, np.int32)
-    for name, value in values.items():
-        cursor[getattr(places, name.upper())] = value
-    return kernels.memory.upload(cursor)
-
-
-def read_operand(operand, rows: int, kind: str) -> tuple:
-    """An operand's rows as numpy has them: floats [M, K], or values [M, K] and scales [M, K/32]."""
-    segments, width = operand.segments, operand.width
-    if kind == "bf16":
-        flat = operand.floats.host().reshape(-1, 64, segments, 4).transpose(0, 2, 1, 3)
-        return (flat.reshape(len(flat), -1)[:rows, :width],)
-    values = operand.values.host().reshape(-1, 8, 2, segments, 16).transpose(0, 3, 1, 2, 4)
-    scales = operand.scales.host().reshape(-1, 8, segments).transpose(0, 2, 1)
-    values, scales = values.reshape(len(values), -1), scales.reshape(len(scales), -1)
-    return values[:rows, :width], scales[:rows, : width // numerics.BLOCK]
-
-
-def check_operand(operand, x: np.ndarray, what: str) -> None:
-    """The operand holds rows x [M, K], for every kind of matrix that it serves."""
-    if operand.kinds & 2:
-        assert_same(read_operand(operand, len(x), "bf16")[0], x, f"{what}: floats")
-    if operand.kinds & 1:
-        values, scales = numerics.quantize_activations(x)
-        read = read_operand(operand, len(x), "q8")
-        assert_same(read[0], values, f"{what}: int8 values")
-        assert_same(read[1], scales, f"{what}: int8 scales")
 
 
 # --- matrices ---------------------------------------------------------------------------------------------
@@ -123,6 +76,15 @@ def norm(kernels: Operations, rows: int, width: int, formats: tuple) -> None:
     check_operand(operand, expected, "norm")
 
 
+def halves(kernels: Operations) -> None:
+    """Activations that lie half-way between two integers."""
+    x = np.arange(64, dtype=F).reshape(2, 32) - F(31.5)
+    x[:, 0] = 127
+    operand = kernels.operand(2, 32, {"q8"})
+    kernels.to_operand(kernels.memory.upload(x), 2, operand)
+    check_operand(operand, x, "halves")
+
+
 def product(kernels: Operations, format: str, rows: int, count: int, width: int) -> tuple:
     """-> the operand, the matrix, and the product that the reference makes of them."""
     bits = numerics.to_bfloat16(draw((rows, count, width), count, width, scale=0.1))
@@ -149,7 +111,10 @@ def norm_behind(
     normed, plain = kernels.operand(rows, count, set(formats)), memory.empty((rows, count), F)
     out = memory.upload(before) if add else memory.empty((rows, count), F)
     with mock.patch.object(finish, "STAGED", staged or finish.STAGED):
-        for _ in range(1 if add else 2):  # the counters must be as they were
+        for _ in range(1 if add else 2):
+            spoil(normed)
+            if not add:
+                out[...] = np.full(out.shape, np.nan, F)
             kernels.matmul_norm(operand, rows, matrix, out, add, memory.upload(scale), EPS, normed, plain)
     expected = before + expected if add else expected
     assert_same(out.host(), expected, "product")
@@ -164,7 +129,8 @@ def swiglu_behind(
     """A product whose blocks go on to SwiGLU."""
     operand, matrix, expected = product(kernels, format, rows, 2 * inner, width)
     gate_up, out = kernels.memory.empty((rows, 2 * inner), F), kernels.operand(rows, inner, set(formats))
-    for _ in range(2):
+    for _ in range(2):  # the counters must be as they were
+        spoil(out)
         kernels.matmul_swiglu(operand, rows, matrix, gate_up, out)
     assert_same(gate_up.host(), expected, "product")
     check_operand(out, REFERENCE.swiglu(expected), "SwiGLU")
@@ -278,11 +244,12 @@ def attention(
     memory, (query_heads, kv_heads) = kernels.memory, heads
     positions = position + rows + 5
     blocks = -(-positions // KEY_BLOCK)
-    cache = KVCache(
-        draw(21, kv_heads, blocks, width, KEY_BLOCK), draw(22, kv_heads, positions, width), position
-    )
+    keys = np.clip(draw(21, kv_heads, blocks, width, KEY_BLOCK), -2, 2)  # so that every position has a weight
+    cache = KVCache(keys, draw(22, kv_heads, positions, width), position)
     qkv = draw((23, rows), rows, 2 * (query_heads + kv_heads) * width)
-    weights = SimpleNamespace(query_norm=draw(24, width), key_norm=draw(25, width))
+    weights = SimpleNamespace(
+        query_norm=np.clip(draw(24, width), -1, 1), key_norm=np.clip(draw(25, width), -1, 1)
+    )
     tables = numerics.rope_tables(positions, rotary, 1e7)
     there, device_weights = on_device(kernels, cache), on_device(kernels, weights)
     cursor = cursor_of(kernels, mtp_position=position - 1)
@@ -309,83 +276,6 @@ def attention(
     check_operand(out, REFERENCE.attention(expected, qkv, cache, position), "attention")
 
 
-# --- sampling ---------------------------------------------------------------------------------------------
-
-
-def choose(
-    kernels: Operations, rows: int, size: int, options: dict, first_step: int = 0, ids: bool = False
-) -> None:
-    """Tokens, their logits, and log-sum-exps of rows of logits, with the engine's own sampler as the truth."""
-    memory, options = kernels.memory, SamplingOptions(seed=0x5EED_1234_5678, **options)
-    random = np.random.default_rng(rows)
-    logits = draw((31, rows), rows, size, scale=3)
-    logits[:, 1 : size // 2 : 7] = logits[:, 0:1]  # ties
-    names = np.sort(random.choice(3 * size, size, replace=False)) if ids else None
-    vocabulary = 3 * size if ids else size
-    prompt, emitted = (random.choice(vocabulary, 9).tolist() for _ in range(2))
-    drafts = random.choice(vocabulary if names is None else names, first_step + rows).tolist()
-    sampler = Sampler(options, REFERENCE, prompt)
-    for token in emitted:
-        sampler.emit(token)
-
-    flags = np.zeros(vocabulary, np.uint8)
-    flags[prompt] |= sampling.IN_PROMPT if options.repetition_penalty != 1 else 0
-    flags[emitted[:4]] |= sampling.IN_ANSWER
-    integers, reals = setting_arrays(options)
-    integers[sampling.MARK_COUNT] = len(emitted) - 4
-    position = 1000
-    settings = Settings(
-        cursor_of(kernels, position=position),
-        memory.upload(integers),
-        memory.upload(reals),
-        memory.upload(np.array([7, *drafts], np.int32)),
-        memory.upload(flags),
-        memory.zeros((2,), np.int32),
-    )
-    there = memory.upload(logits)
-    damaged = memory.empty((16,), np.int32)
-    chosen, values, judged = memory.empty((16,), np.int32), memory.empty((16,), F), memory.empty((16,), F)
-    kernels.begin_round(settings, memory.upload(np.array(emitted[4:], np.int32)), damaged)
-    tokens = memory.upload(np.zeros(1, np.int32) if names is None else names.astype(np.int32))
-    outcome = (chosen, values, judged, damaged)
-    kernels.choose(there, tokens, rows, first_step, ids, settings, kernels.candidates(rows), outcome)
-    sums = memory.empty((rows,), F)
-    kernels.log_sum_exp(there, rows, sums)
-    for m in range(rows):
-        step = first_step + m
-        call = sampler.sample if names is None else sampler.sample_draft
-        extra = () if names is None else (names,)
-        token = call(logits[m], *extra, position + 1 + step, drafts[:step])
-        place = token if names is None else int(np.searchsorted(names, token))
-        assert chosen.host()[step] == token, ("token", m, chosen.host()[step], token)
-        assert_same(values.host()[step], logits[m, place], "its logit")
-        if names is None:
-            assert_same(judged.host()[step], logits[m, drafts[step]], "the judged draft's logit")
-        assert_same(sums.host()[m], REFERENCE.log_sum_exp(logits[m]), "log-sum-exp")
-    assert not damaged.host().any()
-
-
-def damage(kernels: Operations) -> None:
-    """A NaN or an infinity among the logits is noticed, in its row alone."""
-    memory = kernels.memory
-    logits = draw(41, 3, 40)
-    logits[1, 17], logits[2, 39] = np.nan, np.inf
-    integers, reals = setting_arrays(SamplingOptions())
-    settings = Settings(
-        cursor_of(kernels, position=4),
-        *(memory.upload(x) for x in (integers, reals, np.zeros(9, np.int32), np.zeros(40, np.uint8))),
-        memory.zeros((2,), np.int32),
-    )
-    outcome = tuple(memory.empty((9,), kind) for kind in (np.int32, F, F, np.int32))
-    kernels.begin_round(settings, memory.zeros((1,), np.int32), outcome[3])
-    ids = memory.zeros((1,), np.int32)
-    kernels.choose(memory.upload(logits), ids, 3, 0, False, settings, kernels.candidates(3), outcome)
-    assert outcome[3].host().tolist() == [0, 1, 1, 0, 0, 0, 0, 0, 0]
-
-
-FILTERED = dict(temperature=0.8, top_k=5, top_p=0.9, min_p=0.02)
-PENALTIES = dict(presence_penalty=1.5, repetition_penalty=1.2)
-
 SMALL = {
     "embed": (embed, dict(pairs=False)),
     "embed pairs": (embed, dict(pairs=True)),
@@ -398,6 +288,7 @@ SMALL = {
         for format in ("q4", "q8", "bf16")
         for rows, count, width, add in ((1, 33, 288, False), (3, 5, 544, True), (9, 7, 64, False))
     },
+    "halves": (halves, {}),
     "two products": (two_products, dict(format="q4", rows=2, counts=(37, 6), width=288)),
     "norm": (norm, dict(rows=2, width=96, formats=("q8", "bf16"))),
     "norm behind a product": (
@@ -423,7 +314,7 @@ SMALL = {
     ),
     "delta, first token": (
         delta,
-        dict(rows=1, commit=1, log=0, position=0, heads=(1, 1), widths=(32, 32)),
+        dict(rows=1, commit=1, log=0, position=0, heads=(1, 1), widths=(64, 32)),
     ),
     "delta, a round behind a replay": (
         delta,
@@ -449,16 +340,6 @@ SMALL = {
         attention,
         dict(rows=2, position=3, heads=(2, 1), width=32, rotary=16, hidden=32, threads=64),
     ),
-    "greedy, with ties": (choose, dict(rows=3, size=97, options={})),
-    "greedy with penalties": (choose, dict(rows=2, size=64, options=PENALTIES)),
-    "temperature": (choose, dict(rows=2, size=133, options=dict(temperature=1.3))),
-    "filters": (choose, dict(rows=3, size=150, options=FILTERED)),
-    "filters and penalties": (choose, dict(rows=2, size=96, options=FILTERED | PENALTIES)),
-    "top k above the vocabulary": (choose, dict(rows=1, size=5, options=dict(temperature=1, top_k=9))),
-    "draft rows with ids": (
-        choose,
-        dict(rows=1, size=70, options=FILTERED | PENALTIES, first_step=2, ids=True),
-    ),
-    "damaged logits": (damage, {}),
+    **checks_sampling.SMALL,
 }
 """Name -> (check, arguments): small odd shapes, for the simulator and for a GPU."""

@@ -31,6 +31,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve
 
 import checkpoints
 import checks
+import checks_sampling
 import generate
 import models
 
@@ -63,7 +64,7 @@ WIDE = {
         dict(rows=4, position=700, heads=(6, 1), width=256, rotary=64),
     ),
     "whole vocabulary": (
-        checks.choose,
+        checks_sampling.choose,
         dict(rows=3, size=248320, options=dict(temperature=0.7, top_k=20, top_p=0.8, presence_penalty=1.5)),
     ),
 }

@@ -1,0 +1,179 @@
+"""Faults planted in the kernels, each of which a check of checks.py must report: one JSON line each,
+{"name", "error"}. Meant for the CUDA simulator: NUMBA_ENABLE_CUDASIM=1 python tests/gpu/faults.py [names…]
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+
+import numba.cuda  # noqa: F401  the parent imports what takes long, the children what differs
+
+FAULTS = {
+    "segments added backwards": (
+        "linear",
+        "range(place * segments, (place + 1) * segments)",
+        "range((place + 1) * segments - 1, place * segments - 1, -1)",
+        "q4 product, 3 x 544 -> 5, added",
+    ),
+    "no barrier before the segments are added": (
+        "linear",
+        "    cuda.syncthreads()\n    for place in",
+        "    for place in",
+        "q4 product, 3 x 544 -> 5, added",
+    ),
+    "scales multiplied with each other first": (
+        "linear",
+        "mul(mul(np.float32(dot), scale), x_scale)",
+        "mul(np.float32(dot), mul(scale, x_scale))",
+        "q8 product, 9 x 64 -> 7",
+    ),
+    "a nibble's sign lost": (
+        "linear",
+        "np.float32(dot >> np.int32(4))",
+        "np.float32(abs(dot) >> np.int32(4))",
+        "q4 product, 9 x 64 -> 7",
+    ),
+    "halves rounded up": (
+        "functions",
+        "return (x + ROUNDER) - ROUNDER",
+        "return np.float32(np.floor(x + HALF))",
+        "halves",
+    ),
+    "a norm by the last block but one": (
+        "finish",
+        "arrive(counters, 0, 1, cuda.gridDim.x)",
+        "arrive(counters, 0, 1, cuda.gridDim.x - 1)",
+        "norm behind a product",
+    ),
+    "a counter left full": ("arrival", "counters[place] = 0", "pass", "SwiGLU behind wide tiles"),
+    "a block's share counted twice": (
+        "finish",
+        "min(tile_rows, BLOCK), 2 * BLOCK",
+        "min(tile_rows, BLOCK), BLOCK",
+        "SwiGLU behind wide tiles",
+    ),
+    "raw rows in the ring one further": (
+        "delta",
+        "slot = (position + m) % ring.shape[0]",
+        "slot = (position + m + 1) % ring.shape[0]",
+        "delta, first token",
+    ),
+    "the convolution misses the first token": (
+        "delta",
+        "elif position + source >= 0:",
+        "elif position + source > 0:",
+        "delta, all rows committed",
+    ),
+    "a record of the log forgotten": (
+        "delta",
+        "cursor[LOG_LENGTH] if offset == 0 else 0",
+        "cursor[LOG_LENGTH] - 1 if offset == 0 else 0",
+        "delta, all rows committed",
+    ),
+    "the log applied to every part of a pass": (
+        "delta",
+        "cursor[LOG_LENGTH] if offset == 0 else 0",
+        "cursor[LOG_LENGTH]",
+        "delta, further rows of a pass",
+    ),
+    "speculative rows in the state": (
+        "delta",
+        "if m == commit - 1:",
+        "if m == rows - 1:",
+        "delta, a round behind a replay",
+    ),
+    "decay after the update in the replay": (
+        "delta",
+        "mul(entries[i], gain) + added",
+        "mul(entries[i] + added, gain)",
+        "delta, all rows committed",
+    ),
+    "no barrier before the rows": (
+        "delta",
+        "    cuda.syncthreads()\n\n    for m in range(rows):",
+        "    for m in range(rows):",
+        "delta, first token",
+    ),
+    "a row does not see itself": (
+        "attention",
+        "at <= position + pair // shared:\n                    score",
+        "at < position + pair // shared:\n                    score",
+        "attention, across segments",
+    ),
+    "keys one position further": (
+        "attention",
+        "keys[head, at // KEY_BLOCK, i, at % KEY_BLOCK]",
+        "keys[head, at // KEY_BLOCK, i, (at + 1) % KEY_BLOCK]",
+        "attention, first token",
+    ),
+    "a segment's first position forgotten": (
+        "attention",
+        "segment * SEGMENT <= position + m",
+        "segment * SEGMENT < position + m",
+        "attention, across segments",
+    ),
+    "a tie goes to the highest id": (
+        "sampling",
+        "if values[i] > best:\n                best, place = values[i], np.int32(first + i)",
+        "if values[i] >= best:\n                best, place = values[i], np.int32(first + i)",
+        "greedy, with ties",
+    ),
+    "penalties miss the newest draft": (
+        "sampling",
+        "range(1, step + 1)",
+        "range(1, step)",
+        "greedy with penalties",
+    ),
+    "position and token exchanged in the noise": (
+        "sampling",
+        "np.uint64(token), np.uint64(position), np.uint64(0)",
+        "np.uint64(position), np.uint64(token), np.uint64(0)",
+        "temperature",
+    ),
+}
+"""Name -> (module of kestrel_cuda, its source, the faulty source, the check that must report it)."""
+
+
+def plant(module: str, right: str, wrong: str) -> None:
+    """Load a module with a fault, before anything imports it."""
+    spec = importlib.util.find_spec(f"kestrel_cuda.{module}")
+    source = Path(spec.origin).read_text()
+    assert source.count(right) == 1, f"{module}: {source.count(right)} times: {right}"
+    loaded = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    exec(compile(source.replace(right, wrong), spec.origin, "exec"), loaded.__dict__)
+
+
+def found(module: str, right: str, wrong: str, check: str) -> str | None:
+    """What the check says of the planted fault."""
+    plant(module, right, wrong)
+    import checks
+
+    from kestrel_cuda.memory import make_memory
+    from kestrel_cuda.operations import Operations
+
+    function, arguments = checks.SMALL[check]
+    try:
+        function(Operations(make_memory()), **arguments)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def main(names: list[str]) -> None:
+    for name, fault in FAULTS.items():
+        if names and name not in names:
+            continue
+        child = os.fork()
+        if child == 0:
+            print(json.dumps({"name": name, "error": found(*fault)}), flush=True)
+            os._exit(0)
+        if os.waitpid(child, 0)[1]:
+            print(json.dumps({"name": name, "error": "the check itself broke"}), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,24 @@
+"""The checks of the GPU kernels can fail: every planted fault (tests/gpu/faults.py) is reported."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "gpu"))
+
+import faults
+from simulation import simulate
+
+
+@pytest.fixture(scope="module")
+def reports() -> dict[str, str | None]:
+    return {line["name"]: line["error"] for line in simulate("faults.py")}
+
+
+@pytest.mark.parametrize("name", faults.FAULTS)
+def test_a_planted_fault_is_reported(name, reports):
+    report = reports[name] or "no difference"
+    assert report.startswith(("AssertionError", "OverflowError")), report  # an int8 takes no NaN

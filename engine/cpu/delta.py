@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kestrel_engine.cpu.functions import ONE, ZERO, exp, sigmoid, softplus
-from kestrel_engine.cpu.jit import kernel, word
+from kestrel_engine.cpu.jit import inlined, kernel, word
 from kestrel_engine.cpu.operation import (
     RUN_COMMIT,
     RUN_LOG,
@@ -17,7 +17,7 @@ from kestrel_engine.cpu.operation import (
     operation,
 )
 from kestrel_engine.cpu.reductions import sum_of_squares
-from kestrel_engine.cpu.vectors import LANES, load, prefetch, splat, store
+from kestrel_engine.cpu.vectors import LANES, broadcast, load, prefetch, splat, store
 from kestrel_engine.numerics import HEAD_SEGMENT
 
 L2_EPS = np.float32(1e-6)
@@ -56,69 +56,118 @@ def delta_inputs(op, run, first, last):
                 )
 
 
-@kernel
-def _two_vectors(
-    source, source_at, packed, target, target_at, decay, beta, key, query, at, value, correction, output
-):
-    """One token for 32 columns of a head's state, those from `at` on.
+@inlined
+def _segments(first, depth):
+    """Two segments of rows that begin at `first`, or one: where the second begins (or `first`), and rows of each."""
+    if first + 2 * HEAD_SEGMENT <= depth:
+        return first + HEAD_SEGMENT, HEAD_SEGMENT
+    return first, min(HEAD_SEGMENT, depth - first)
 
-    Reads them from source [dk, …] at `source_at`, leaves them in target [dk, …] at `target_at`, and goes through
-    packed [dk, 32], which may be either: rows of a whole state fall on few places of the nearest cache. key,
-    query [dk]; value, correction, output [dv]. Sums in segments of 32 over dk.
-    """
-    depth, faded = source.shape[0], splat(decay)
+
+# A token fades a state and looks at it with its key, then changes it and looks at it with its query. The second
+# half of a token and the first half of the next one go over the rows together. Both halves work on 32 columns and
+# on two segments of rows at a time: a sum waits for its own last addition.
+
+
+@kernel
+def _first_token(state, at, step, packed, decay, key, ahead, ahead_at):
+    """The first half: packed [dk * 32] takes state[at + i * step …] faded; returns what it holds for key [dk].
+    Prefetches the rows at ahead[ahead_at + i * step], unless that is negative."""
+    faded, depth, first = splat(decay), len(key), 0
     seen0, seen1 = splat(ZERO), splat(ZERO)
-    for first in range(0, depth, HEAD_SEGMENT):
-        part0, part1 = splat(ZERO), splat(ZERO)
-        for i in range(first, min(first + HEAD_SEGMENT, depth)):
-            k = splat(key[i])
-            s0, s1 = load(source[i], source_at) * faded, load(source[i], source_at + LANES) * faded
-            store(packed[i], 0, s0)
-            store(packed[i], LANES, s1)
-            part0 = part0 + s0 * k
-            part1 = part1 + s1 * k
-        seen0 = seen0 + part0
-        seen1 = seen1 + part1
-    c0 = (load(value, at) - seen0) * splat(beta)
-    c1 = (load(value, at + LANES) - seen1) * splat(beta)
-    store(correction, at, c0)
-    store(correction, at + LANES, c1)
-    out0, out1 = splat(ZERO), splat(ZERO)
-    for first in range(0, depth, HEAD_SEGMENT):
-        part0, part1 = splat(ZERO), splat(ZERO)
-        for i in range(first, min(first + HEAD_SEGMENT, depth)):
-            k, q = splat(key[i]), splat(query[i])
-            s0, s1 = load(packed[i], 0) + k * c0, load(packed[i], LANES) + k * c1
-            store(target[i], target_at, s0)
-            store(target[i], target_at + LANES, s1)
-            part0 = part0 + s0 * q
-            part1 = part1 + s1 * q
-        out0 = out0 + part0
-        out1 = out1 + part1
-    store(output, at, out0)
-    store(output, at + LANES, out1)
+    while first < depth:
+        second, rows = _segments(first, depth)
+        part0, part1, part2, part3 = splat(ZERO), splat(ZERO), splat(ZERO), splat(ZERO)
+        for n in range(rows):
+            i, j = first + n, second + n
+            if ahead_at >= 0:
+                prefetch(ahead, ahead_at + i * step)
+                prefetch(ahead, ahead_at + i * step + LANES)
+                prefetch(ahead, ahead_at + j * step)
+                prefetch(ahead, ahead_at + j * step + LANES)
+            here, there, key0, key1 = at + i * step, at + j * step, broadcast(key, i), broadcast(key, j)
+            s0, s1 = load(state, here) * faded, load(state, here + LANES) * faded
+            s2, s3 = load(state, there) * faded, load(state, there + LANES) * faded
+            store(packed, i * COLUMNS, s0)
+            store(packed, i * COLUMNS + LANES, s1)
+            store(packed, j * COLUMNS, s2)
+            store(packed, j * COLUMNS + LANES, s3)
+            part0, part1 = part0 + s0 * key0, part1 + s1 * key0
+            part2, part3 = part2 + s2 * key1, part3 + s3 * key1
+        seen0, seen1 = seen0 + part0, seen1 + part1
+        if second > first:
+            seen0, seen1 = seen0 + part2, seen1 + part3
+        first = second + rows
+    return seen0, seen1
 
 
 @kernel
-def _one_column(source, source_at, target, target_at, decay, beta, key, query, j, value, correction, output):
-    """`_two_vectors` for column j alone."""
-    depth = source.shape[0]
-    seen = ZERO
+def _next_token(packed, change0, change1, key, query, target, target_at, step, next_decay, next_key):
+    """The second half of a token, and the first half of the next one unless next_key is empty.
+
+    Adds key ⊗ change to the rows in packed and leaves them in target[target_at + i * step …] too, unless that is
+    negative. Returns what they hold for query and, when faded, for next_key.
+    """
+    faded, depth, first = splat(next_decay), len(key), 0
+    out0, out1, seen0, seen1 = splat(ZERO), splat(ZERO), splat(ZERO), splat(ZERO)
+    while first < depth:
+        second, rows = _segments(first, depth)
+        part0, part1, part2, part3 = splat(ZERO), splat(ZERO), splat(ZERO), splat(ZERO)
+        next0, next1, next2, next3 = splat(ZERO), splat(ZERO), splat(ZERO), splat(ZERO)
+        for n in range(rows):
+            i, j = first + n, second + n
+            key0, key1, query0, query1 = (
+                broadcast(key, i),
+                broadcast(key, j),
+                broadcast(query, i),
+                broadcast(query, j),
+            )
+            s0 = load(packed, i * COLUMNS) + key0 * change0
+            s1 = load(packed, i * COLUMNS + LANES) + key0 * change1
+            s2 = load(packed, j * COLUMNS) + key1 * change0
+            s3 = load(packed, j * COLUMNS + LANES) + key1 * change1
+            part0, part1 = part0 + s0 * query0, part1 + s1 * query0
+            part2, part3 = part2 + s2 * query1, part3 + s3 * query1
+            if target_at >= 0:
+                here, there = target_at + i * step, target_at + j * step
+                store(target, here, s0)
+                store(target, here + LANES, s1)
+                store(target, there, s2)
+                store(target, there + LANES, s3)
+            if len(next_key) > 0:
+                key0, key1 = broadcast(next_key, i), broadcast(next_key, j)
+                s0, s1, s2, s3 = s0 * faded, s1 * faded, s2 * faded, s3 * faded
+                store(packed, i * COLUMNS, s0)
+                store(packed, i * COLUMNS + LANES, s1)
+                store(packed, j * COLUMNS, s2)
+                store(packed, j * COLUMNS + LANES, s3)
+                next0, next1 = next0 + s0 * key0, next1 + s1 * key0
+                next2, next3 = next2 + s2 * key1, next3 + s3 * key1
+        out0, out1, seen0, seen1 = out0 + part0, out1 + part1, seen0 + next0, seen1 + next1
+        if second > first:
+            out0, out1, seen0, seen1 = out0 + part2, out1 + part3, seen0 + next2, seen1 + next3
+        first = second + rows
+    return out0, out1, seen0, seen1
+
+
+@kernel
+def _one_column(column, decay, beta, key, query, value):
+    """One token for a single column [dk] of a head's state. Returns the correction and the output."""
+    depth, seen, out = len(key), ZERO, ZERO
     for first in range(0, depth, HEAD_SEGMENT):
         part = ZERO
         for i in range(first, min(first + HEAD_SEGMENT, depth)):
-            target[i, target_at] = source[i, source_at] * decay
-            part += target[i, target_at] * key[i]
+            column[i] *= decay
+            part += column[i] * key[i]
         seen += part
-    correction[j] = (value[j] - seen) * beta
-    out = ZERO
+    correction = (value - seen) * beta
     for first in range(0, depth, HEAD_SEGMENT):
         part = ZERO
         for i in range(first, min(first + HEAD_SEGMENT, depth)):
-            target[i, target_at] = target[i, target_at] + key[i] * correction[j]
-            part += target[i, target_at] * query[i]
+            column[i] += key[i] * correction
+            part += column[i] * query[i]
         out += part
-    output[j] = out
+    return correction, out
 
 
 @kernel
@@ -142,10 +191,11 @@ def delta_replay(op, run, first, last):
 
 
 @kernel
-def _prefetch(state):
-    for i in range(state.shape[0]):
-        for j in range(0, state.shape[1], LANES):
-            prefetch(state[i], j)
+def _prefetch(state, step):
+    """The first columns of a head's state."""
+    for at in range(0, len(state), step):
+        prefetch(state, at)
+        prefetch(state, at + LANES)
 
 
 @operation
@@ -163,60 +213,61 @@ def delta_rows(op, run, first, last):
     heads, depth, width = state.shape
     rows, commit, shared = out.shape[0], word(run, RUN_COMMIT), heads // key.shape[1]
     first_value = integer(op, 9) - heads * width
-    packed, corrections = np.empty((depth, COLUMNS), np.float32), np.empty(width, np.float32)
-    whole = width // COLUMNS * COLUMNS
+    packed, corrections = np.empty(depth * COLUMNS, np.float32), np.empty(width, np.float32)
+    whole, nothing = width // COLUMNS * COLUMNS, np.empty(0, np.float32)
     for head in range(first, last):
-        key_head, at, target = head // shared, first_value + head * width, head * width
+        key_head, at, place = head // shared, first_value + head * width, head * width
+        own, following = state[head].reshape(-1), state[min(head + 1, last - 1)].reshape(-1)
         if head == first:
-            _prefetch(state[head])
-        if head + 1 < last:
-            _prefetch(state[head + 1])
+            _prefetch(own, width)
         # The columns of a state do not know of each other: a few at a time stay in the nearest cache over
-        # all rows.
-        for start in range(0, width, COLUMNS):
-            source, source_at = state[head], start
+        # all rows, beside each other: in the state their rows fall on few places of that cache.
+        for start in range(0, whole, COLUMNS):
+            ahead, ahead_at = own, start + COLUMNS
+            if ahead_at == whole:
+                ahead, ahead_at = following, 0 if head + 1 < last else -1
+            seen0, seen1 = _first_token(
+                own, start, width, packed, decay[0, head], key[0, key_head], ahead, ahead_at
+            )
             for m in range(rows):
-                target_state, target_at = (state[head], start) if m == commit - 1 else (packed, 0)
                 correction = log_correction[m - commit, head] if m >= commit else corrections
-                value, output = mixed[m, at : at + width], out[m, target : target + width]
-                k, q, fade, b = key[m, key_head], query[m, key_head], decay[m, head], beta[m, head]
-                if start < whole:
-                    _two_vectors(
-                        source,
-                        source_at,
-                        packed,
-                        target_state,
-                        target_at,
-                        fade,
-                        b,
-                        k,
-                        q,
-                        start,
-                        value,
-                        correction,
-                        output,
-                    )
-                else:
-                    for n in range(width - start):
-                        _one_column(
-                            source,
-                            source_at + n,
-                            target_state,
-                            target_at + n,
-                            fade,
-                            b,
-                            k,
-                            q,
-                            start + n,
-                            value,
-                            correction,
-                            output,
-                        )
-                source, source_at = target_state, target_at
-                if len(slots) > 0:
+                strength, value = splat(beta[m, head]), mixed[m, at : at + width]
+                change0 = (load(value, start) - seen0) * strength
+                change1 = (load(value, start + LANES) - seen1) * strength
+                store(correction, start, change0)
+                store(correction, start + LANES, change1)
+                target, target_at = own, start if m == commit - 1 else -1
+                if len(slots) > 0 and m != commit - 1:
+                    target, target_at = slots[m, head].reshape(-1), start
+                following_key = key[m + 1, key_head] if m + 1 < rows else nothing
+                out0, out1, seen0, seen1 = _next_token(
+                    packed,
+                    change0,
+                    change1,
+                    key[m, key_head],
+                    query[m, key_head],
+                    target,
+                    target_at,
+                    width,
+                    decay[min(m + 1, rows - 1), head],
+                    following_key,
+                )
+                store(out[m, place : place + width], start, out0)
+                store(out[m, place : place + width], start + LANES, out1)
+        for j in range(whole, width):
+            for i in range(depth):
+                packed[i] = own[i * width + j]
+            for m in range(rows):
+                k, q, value = key[m, key_head], query[m, key_head], mixed[m, at + j]
+                change, out[m, place + j] = _one_column(packed, decay[m, head], beta[m, head], k, q, value)
+                if m >= commit:
+                    log_correction[m - commit, head, j] = change
+                if m == commit - 1 or len(slots) > 0:
+                    target = own if m == commit - 1 else slots[m, head].reshape(-1)
                     for i in range(depth):
-                        for n in range(min(COLUMNS, width - start)):
-                            slots[m, head, i, start + n] = source[i, source_at + n]
+                        target[i * width + j] = packed[i]
+        if 0 < commit <= len(slots):
+            slots[commit - 1, head] = state[head]
         for m in range(commit, rows):
             log_decay[m - commit, head] = decay[m, head]
             for i in range(depth):

@@ -99,6 +99,17 @@ def splat(typing, scalar):
     return vector(types.float32), code
 
 
+@intrinsic
+def broadcast(typing, array, index):
+    """16 times array[index] of a contiguous 1-D float32 array, index >= 0."""
+
+    def code(context, builder, signature, args):
+        array = context.make_array(signature.args[0])(context, builder, value=args[0])
+        return _splat(builder, builder.load(builder.gep(array.data, [args[1]]), align=4), f32x16)
+
+    return vector(array, types.intp), code
+
+
 def _splat(builder, scalar, kind):
     undefined = ir.Constant(kind, ir.Undefined)
     one = builder.insert_element(undefined, scalar, ir.Constant(i32, 0))

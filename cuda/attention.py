@@ -20,6 +20,8 @@ from kestrel_cuda.target import cuda, device, kernel, load_floats, mul, sqrt, wa
 from kestrel_engine.numerics import BLOCK, HEAD_SEGMENT, SEGMENT
 
 KEY_BLOCK = 32
+SUMS = 4
+"""Pairs whose segments the last block adds at once."""
 LOWEST = np.float32(-np.inf)
 
 
@@ -145,25 +147,27 @@ def make_values(pairs: int):
     def combine(position, rows, kv_head, heads, shared, sums, partials, qkv, operand):
         kinds, segments, values, scales, floats = operand
         thread, width = cuda.threadIdx.x, cuda.blockDim.x
-        total, weight = cuda.local.array(pairs, float32), cuda.local.array(pairs, float32)
-        for n in range(pairs):
-            total[n] = weight[n] = ZERO
-        for segment in range((position + rows - 1 + SEGMENT) // SEGMENT):
-            for n in range(pairs):
-                pair = cuda.blockIdx.x * pairs + n
-                m = pair // shared
-                if m < rows and segment * SEGMENT <= position + m:
-                    row = m * heads + kv_head * shared + pair % shared
-                    total[n] = total[n] + partials[segment, row, thread]
-                    weight[n] = weight[n] + sums[segment, row]
-        for n in range(pairs):
-            pair = cuda.blockIdx.x * pairs + n
-            m, head = pair // shared, kv_head * shared + pair % shared
-            if m < rows:
-                gate = qkv[m, (2 * head + 1) * width + thread]
-                value = mul(total[n] / weight[n], sigmoid(gate))
-                block = (head * width + thread) // BLOCK
-                store_block(value, m, block, thread % 32, kinds, segments, values, scales, floats)
+        total, weight = cuda.local.array(SUMS, float32), cuda.local.array(SUMS, float32)
+        first = cuda.blockIdx.x * pairs
+        end = min(first + pairs, rows * shared)
+        for base in range(first, end, SUMS):
+            for n in range(SUMS):
+                total[n], weight[n] = ZERO, ZERO
+            for segment in range((position + rows - 1 + SEGMENT) // SEGMENT):
+                for n in range(SUMS):
+                    pair = min(base + n, end - 1)
+                    row = pair // shared * heads + kv_head * shared + pair % shared
+                    is_seen = segment * SEGMENT <= position + pair // shared
+                    total[n] = total[n] + (partials[segment, row, thread] if is_seen else ZERO)
+                    weight[n] = weight[n] + (sums[segment, row] if is_seen else ZERO)
+            for n in range(SUMS):
+                pair = base + n
+                m, head = pair // shared, kv_head * shared + pair % shared
+                if pair < end:
+                    gate = qkv[m, (2 * head + 1) * width + thread]
+                    value = mul(total[n] / weight[n], sigmoid(gate))
+                    block = (head * width + thread) // BLOCK
+                    store_block(value, m, block, thread % 32, kinds, segments, values, scales, floats)
 
     @kernel
     def values_rows(

@@ -5,10 +5,14 @@ The cheap questions come first, so that a machine without a card never waits for
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib.util
 import sys
+from collections.abc import Iterator
 from typing import Any
+
+from kestrel_engine.errors import KestrelError
 
 OLDEST = (8, 0)
 """Compute capability: dp4a, asynchronous copies and 164 KiB of shared memory."""
@@ -77,4 +81,17 @@ def free_memory() -> int:
 
 def is_out_of_memory(error: BaseException) -> bool:
     kind = getattr(getattr(sys.modules.get("torch"), "cuda", None), "OutOfMemoryError", ())
-    return isinstance(error, kind)
+    text = str(error).lower().replace("_", " ")
+    return isinstance(error, kind) or "out of memory" in text
+
+
+@contextlib.contextmanager
+def memory_guard() -> Iterator[None]:
+    """The card's memory running out is a KestrelError: one line that says what would fit."""
+    try:
+        yield
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        advice = "use --quant q4, a smaller --context, or --device cpu"
+        raise KestrelError(f"the card's memory does not suffice: {advice}") from error

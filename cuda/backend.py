@@ -6,6 +6,7 @@ same kernels, or through the CPU's where the rows are on the host anyway.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from kestrel_cuda.arrays import CudaMatrix, Operand
 from kestrel_cuda.buffers import ROWS
 from kestrel_cuda.memory import Memory, make_memory
 from kestrel_cuda.model import CudaModel
-from kestrel_cuda.operations import Operations
+from kestrel_cuda.operations import Operations, check_widths
+from kestrel_cuda.warm import compile_kernels
 from kestrel_engine.config import ModelConfig
 from kestrel_engine.cpu.backend import CpuBackend
 from kestrel_engine.weights import Weights
@@ -26,7 +28,9 @@ class CudaBackend:
     name = "cuda"
     threads = 1
 
-    def __init__(self, memory: Memory | None = None):
+    def __init__(self, memory: Memory | None = None, progress: Callable[[float], None] | None = None):
+        """progress: told how much of the kernels is compiled, which `make_model` then does at once."""
+        self._progress = progress
         self._host = CpuBackend(1)
         self.operations = Operations(memory or make_memory())
         self._rows: dict[tuple[int, bool], tuple[Operand, Any]] = {}
@@ -35,7 +39,11 @@ class CudaBackend:
         return self.operations.pack(matrix, format)
 
     def make_model(self, config: ModelConfig, weights: Weights, context: int) -> CudaModel:
-        return CudaModel(config, weights, self, context, self.operations)
+        check_widths(config)
+        model = CudaModel(config, weights, self, context, self.operations)
+        if self._progress is not None:
+            compile_kernels(model, self._progress)
+        return model
 
     def matmul(self, x: np.ndarray, matrix: CudaMatrix) -> np.ndarray:
         out = np.empty((len(x), matrix.rows), np.float32)

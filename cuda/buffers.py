@@ -9,7 +9,7 @@ import numpy as np
 from kestrel_cuda import cursor, sampling
 from kestrel_cuda.arrays import Candidates, Operand, Scratch
 from kestrel_cuda.memory import DeviceArray, Memory, Mirror
-from kestrel_cuda.operations import Operations
+from kestrel_cuda.operations import WIDE_SIZES, Operations
 from kestrel_engine.config import ModelConfig
 from kestrel_engine.options import MAX_DRAFT
 
@@ -65,7 +65,7 @@ def make_inputs(memory: Memory, hidden_size: int) -> Post:
             "cursor": ((cursor.SIZE,), np.int32),
             "integers": ((sampling.SETTINGS,), np.int32),
             "reals": ((sampling.SETTINGS,), F),
-            "tokens": ((PLACES,), np.int32),
+            "tokens": ((max(PLACES, *WIDE_SIZES),), np.int32),
             "pair_tokens": ((PLACES,), np.int32),
             "marks": ((MARKS,), np.int32),
         },

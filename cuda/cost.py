@@ -56,6 +56,8 @@ class Recorder(Memory):
     allocated: int = 0
     copied: int = 0
     """Bytes between host and device."""
+    kernels: set = field(default_factory=set)
+    """Those launched."""
 
     def empty(self, shape: tuple[int, ...], dtype) -> DeviceArray:
         array = DeviceArray(self, None, None, tuple(shape), dtype)
@@ -81,6 +83,7 @@ class Recorder(Memory):
 
     def launch(self, kernel, blocks: int | tuple, threads: int, *arguments, shared: int = 0) -> None:
         function = kernel.py_func
+        self.kernels.add(kernel)
         self.launches.append((function.__name__, arguments, getattr(function, "rows", None)))
 
 

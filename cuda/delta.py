@@ -125,7 +125,7 @@ def delta_rows(
     key_heads = log_key.shape[1]
     key_head = head // (heads // key_heads)
     column, first, warps = cuda.blockIdx.y * COLUMNS + lane, warp * HEAD_SEGMENT, threads // COLUMNS
-    commit = cursor[COMMIT] - offset
+    commit = min(cursor[COMMIT] - offset, rows)
     records = cursor[LOG_LENGTH] if offset == 0 else 0
     sums = cuda.shared.array((2, MOST_SEGMENTS, COLUMNS), float32)
     staged = cuda.shared.array((2, MOST_KEY_WIDTH), float32)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kestrel_cuda.available import memory_guard
 from kestrel_cuda.target import SIMULATOR
 
 STAGING_BYTES = 32 << 20
@@ -194,7 +195,7 @@ class TorchMemory(Memory):
     def empty(self, shape: tuple[int, ...], dtype) -> DeviceArray:
         dtype = np.dtype(dtype)
         kind = getattr(self._torch, dtype.name)
-        with self._torch.cuda.stream(self._stream):
+        with memory_guard(), self._torch.cuda.stream(self._stream):
             tensor = self._torch.empty(shape, dtype=kind, device="cuda")
         return DeviceArray(self, tensor, self._cuda.as_cuda_array(tensor), tuple(shape), dtype)
 
@@ -226,7 +227,8 @@ class TorchMemory(Memory):
         return flat.view(source.dtype).reshape(source.shape)
 
     def launch(self, kernel, blocks: int | tuple, threads: int, *arguments, shared: int = 0) -> None:
-        kernel[blocks, threads, self._numba_stream, shared](*_arguments(arguments))
+        with memory_guard():
+            kernel[blocks, threads, self._numba_stream, shared](*_arguments(arguments))
 
     def wait(self) -> None:
         self._stream.synchronize()
@@ -235,7 +237,8 @@ class TorchMemory(Memory):
         """`work` must have run once before: a kernel's first launch compiles and loads it."""
         self._stream.synchronize()
         graph = self._torch.cuda.CUDAGraph()
-        with self._torch.cuda.graph(graph, stream=self._stream, capture_error_mode="relaxed"):
+        captured = self._torch.cuda.graph(graph, stream=self._stream, capture_error_mode="relaxed")
+        with memory_guard(), captured:
             work()
 
         def replay() -> None:
@@ -258,7 +261,8 @@ class TorchMemory(Memory):
         return DeviceArray(self, part, self._cuda.as_cuda_array(part), tuple(part.shape), source.dtype)
 
     def mirror(self, size: int) -> Mirror:
-        pinned = self._torch.zeros(size, dtype=self._torch.int32, pin_memory=True)
+        with memory_guard():
+            pinned = self._torch.zeros(size, dtype=self._torch.int32, pin_memory=True)
         return _TorchMirror(self._torch, self._stream, pinned, self.zeros((size,), np.int32))
 
     def mark(self) -> Callable[[], float]:

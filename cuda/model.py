@@ -14,9 +14,10 @@ import numpy as np
 from kestrel_cuda.buffers import ROWS, make_buffers, make_inputs, make_results
 from kestrel_cuda.cursor import COMMIT, LOG_LENGTH, MTP_POSITION, NEWEST_POSITION, NEWEST_ROW, POSITION
 from kestrel_cuda.memory import Memory
-from kestrel_cuda.operations import Operations
+from kestrel_cuda.operations import WIDE_SIZES, Operations
 from kestrel_cuda.passes import Passes, on_device
 from kestrel_cuda.round import Rounds
+from kestrel_cuda.wide import WidePasses, make_wide_buffers
 from kestrel_engine.backend import Backend, WholeRound
 from kestrel_engine.config import ModelConfig
 from kestrel_engine.model import Model
@@ -40,11 +41,16 @@ class CudaModel(Model):
         self.inputs = make_inputs(self.memory, config.hidden_size)
         self.results = make_results(self.memory, config.hidden_size)
         self.passes = Passes(operations, config, there, tables, self.buffers, self.inputs, self.results)
+        self.wide = WidePasses(self.passes, make_wide_buffers(operations, config, weights.format))
         self.rounds = Rounds(self)
         self._hidden: np.ndarray | None = None
 
     def new_state(self) -> State:
-        state = new_state(self.config, self.context)
+        return self.make_state(self.context)
+
+    def make_state(self, capacity: int) -> State:
+        """An empty state for up to `capacity` tokens."""
+        state = new_state(self.config, capacity)
         state.layers = [_layer_on_device(self.memory, layer) for layer in state.layers]
         if state.mtp is not None:
             state.mtp = _layer_on_device(self.memory, state.mtp)
@@ -74,13 +80,18 @@ class CudaModel(Model):
         self._hidden = hidden
 
     def _trunk(self, state: State, tokens: list[int], commit: int, slots) -> np.ndarray:
-        """In groups of rows; speculative rows are all in the last. With `slots`, row by row."""
+        """In groups of rows, wide ones first; speculative rows are all in the last. With `slots`, row by row."""
         if self._hidden is not None:
             hidden, self._hidden = self._hidden, None
             return hidden
         out = np.empty((len(tokens), self.config.hidden_size), np.float32)
         first = 0
-        for count in _groups(len(tokens), commit, 1 if slots is not None else ROWS):
+        for count in _wide_groups(len(tokens), commit) if slots is None else ():
+            self._send_rows(state, tokens[first : first + count], first, count)
+            self.replay(state, ("wide", count), partial(self.wide.trunk, state, count))
+            out[first : first + count] = self.memory.rows(self.wide.buffers.hidden, 0, count).host()
+            first += count
+        for count in _groups(len(tokens) - first, commit - first, 1 if slots is not None else ROWS):
             self._send_rows(state, tokens[first : first + count], first, min(count, commit - first))
             self.replay(state, ("trunk", count), partial(self.passes.trunk, state, count))
             self.results.receive(count)
@@ -141,8 +152,19 @@ class _Graph:
         self._replay()
 
 
+def _wide_groups(rows: int, commit: int) -> list[int]:
+    """Row counts of the wide passes at the beginning: speculative rows need the last committed one beside them."""
+    left, counts = commit if commit == rows else commit - 1, []
+    for size in WIDE_SIZES:
+        counts += [size] * (left // size)
+        left %= size
+    return counts
+
+
 def _groups(rows: int, commit: int, most: int) -> list[int]:
     """Row counts of consecutive passes: the last takes the last committed row and all speculative ones."""
+    if rows == 0:
+        return []
     last = min(rows - commit + 1, rows)
     before = rows - last
     if last < most and before:  # fill up

@@ -26,7 +26,7 @@ from unittest import mock
 
 from numba import cuda, types
 
-from kestrel_cuda import attention, delta, finish, linear, packing, rows, sampling
+from kestrel_cuda import attention, delta, finish, linear, packing, rows, sampling, tiles
 
 ARCHITECTURES = ("80", "90", "120")
 ROW_COUNTS = (1, 4, 9)
@@ -71,6 +71,8 @@ class Report:
     """Atomic additions: a block counts itself in (arrival.py)."""
     fences: int
     """Fences over the whole device."""
+    tensor: int
+    """Integer products on the tensor cores (IMMA)."""
 
 
 # --- the kernels and their types --------------------------------------------------------------------------
@@ -187,7 +189,9 @@ def _matrix_launches() -> list[Launch]:
     twos = [
         Launch(f"q4_two_rows[{n}]", linear.make_two_rows("q4", n), two, 160, 4 * 160 * n) for n in ROW_COUNTS
     ]
-    return [*packing_, *products, *endings, *twos]
+    wide = (U8, U16, I8, V1, V2, N, N, N)
+    on_tensor_cores = [Launch(f"{f}_tiles", tiles.make_tiles(f), wide, 128) for f in tiles.WORDS]
+    return [*packing_, *products, *endings, *twos, *on_tensor_cores]
 
 
 def _product(format: str, count: int, suffix: str, ending, extra, shared: int) -> Launch:
@@ -275,6 +279,7 @@ def report(launch: Launch, architecture: str) -> Report:
         fused=len(re.findall(r"\bFFMA", bare)),
         counted=len(re.findall(r"\bATOMG?\.E\.ADD", sass)),
         fences=len(re.findall(r"\bMEMBAR\.\w+\.GPU", sass)),
+        tensor=len(re.findall(r"\bIMMA\.16832\.S8\.S8", sass)),
     )
 
 
@@ -310,6 +315,8 @@ def faults(launch: Launch, found: Report) -> list[str]:
     has_last_block = "+" in launch.name or launch.name.startswith(LAST_BLOCKS)
     if has_last_block and (found.counted < 1 or found.fences < 2 * found.counted):
         wrong.append(f"{found.counted} counts of blocks, {found.fences} fences: one is needed on either side")
+    if launch.name.endswith("_tiles") and found.tensor < tiles.COLUMN_TILES:
+        wrong.append(f"only {found.tensor} products on the tensor cores")
     format = launch.name.partition("_")[0]
     if launch.name.endswith("]") and format in LEAST_STREAMS:
         if found.stream_loads < LEAST_STREAMS[format]:
@@ -320,7 +327,7 @@ def faults(launch: Launch, found: Report) -> list[str]:
 
 
 HEADER = (
-    "| kernel | threads | registers (occupancy) sm_80 | sm_90 | sm_120 | 16-byte loads | dp4a |\n"
+    "| kernel | threads | registers (occupancy) sm_80 | sm_90 | sm_120 | 16-byte loads | dp4a, IMMA |\n"
     "|---|--:|--:|--:|--:|--:|--:|"
 )
 
@@ -328,8 +335,8 @@ HEADER = (
 def table_row(launch: Launch, reports: dict[str, Report]) -> str:
     cells = [f"{r.registers} ({100 * r.occupancy:.0f} %)" for r in reports.values()]
     last = list(reports.values())[-1]
-    loads = last.wide_loads + last.stream_loads
-    return f"| `{launch.name}` | {launch.threads} | {' | '.join(cells)} | {loads or ''} | {last.dp4a or ''} |"
+    loads, integers = last.wide_loads + last.stream_loads, last.dp4a or last.tensor
+    return f"| `{launch.name}` | {launch.threads} | {' | '.join(cells)} | {loads or ''} | {integers or ''} |"
 
 
 def compile_row(name: str) -> tuple[str, list[str]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kestrel_cuda import attention, delta, finish, linear, packing, rows, sampling
+from kestrel_cuda import attention, delta, finish, linear, packing, rows, sampling, tiles
 from kestrel_cuda.arrays import Candidates, CudaMatrix, Operand, Scratch, Settings
 from kestrel_cuda.layout import BLOCKS, make_layout, padded_segments
 from kestrel_cuda.memory import DeviceArray, Memory
 from kestrel_cuda.target import SIMULATOR
+from kestrel_engine.config import ModelConfig
+from kestrel_engine.errors import UsageError
 from kestrel_engine.numerics import BLOCK, HEAD_SEGMENT, SEGMENT
 
 WARPS = 1 if SIMULATOR else 8
@@ -21,6 +23,11 @@ CHUNKS = 2 if SIMULATOR else 128
 """Parts of the vocabulary whose best entries are found at once."""
 FUSED_NORM_ROWS = 4
 """Up to here the last block of a product does the norm of its rows: with more, a block a row is faster."""
+WIDE_SIZES = (4,) if SIMULATOR else (64, 32, 16)
+"""Rows of the chunks that go through the tensor cores."""
+PART_ROWS = 3 if SIMULATOR else 8
+"""Rows of a wide chunk that go through the other kernels at once."""
+TILE_WARPS = 1 if SIMULATOR else 4
 COUNTERS = 4096
 """Room for the counters of one launch (arrival.py); its blocks leave them zero."""
 PACK_BYTES = 64 << 20
@@ -142,6 +149,20 @@ class Operations:
         """`matmul` into qkv, and what `attention_inputs` makes of it."""
         inputs = _head_arguments(weights, eps, tables, cursor, place, offset, query, cache)
         self._product(x, count, matrix, qkv, False, finish.finish_heads, (self._counters, *inputs))
+
+    def matmul_wide(
+        self, x: Operand, count: int, matrix: CudaMatrix, out: DeviceArray, add: bool = False
+    ) -> None:
+        """`matmul` of any number of rows: on the tensor cores, or (bf16) a few at a time."""
+        if matrix.format == "bf16":
+            for first, rows_ in parts(count):
+                self.matmul(x.part(first, rows_), rows_, matrix, self.memory.rows(out, first, rows_), add)
+            return
+        grid = (-(-count // tiles.COLUMNS), -(-matrix.rows // (TILE_WARPS * tiles.TILE_ROWS)))
+        arguments = (matrix.weights, matrix.scales, *self._left(x, matrix), out, int(add), count)
+        self.memory.launch(
+            tiles.make_tiles(matrix.format), grid, 32 * TILE_WARPS, *arguments, matrix.layout.segments
+        )
 
     def _product(self, x, count, matrix, out, add, last, extra: tuple, shared: int = 0) -> None:
         layout = matrix.layout
@@ -329,6 +350,19 @@ class Operations:
     def log_sum_exp(self, logits: DeviceArray, count: int, out: DeviceArray) -> None:
         threads = 32 * self.warps if SIMULATOR else 1024
         self.memory.launch(sampling.log_sum_exp, count, threads, logits, out, shared=4 * threads)
+
+
+def check_widths(config: ModelConfig) -> None:
+    """Raise UsageError for heads that the kernels have no form for."""
+    widths = {"head_dim": config.head_dim, "linear_value_head_dim": config.linear_value_head_dim}
+    for name, width in widths.items():
+        if width % BLOCK:
+            raise UsageError(f"the model's {name} is {width}, no multiple of {BLOCK}: use --device cpu")
+
+
+def parts(count: int) -> list[tuple[int, int]]:
+    """First row and rows of the parts of a wide chunk."""
+    return [(first, min(PART_ROWS, count - first)) for first in range(0, count, PART_ROWS)]
 
 
 def _head_arguments(weights, eps: float, tables, cursor, place: int, offset: int, query, cache) -> tuple:

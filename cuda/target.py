@@ -6,8 +6,6 @@ Everything that differs between the two is imported from here; kernels are writt
 
 from __future__ import annotations
 
-import functools
-
 import numba
 import numba.cuda
 
@@ -39,9 +37,16 @@ warp_best = primitives.warp_best
 warp_max = primitives.warp_max
 warp_sum = primitives.warp_sum
 
-kernel = numba.cuda.jit if SIMULATOR else functools.partial(numba.cuda.jit, cache=True)
-"""Decorator of every kernel. Products that may be added to something are written `mul(a, b)`: PTX `mul.rn`,
-which no compiler contracts to a fused multiply-add."""
+
+def kernel(function):
+    """Decorator of every kernel. Products that may be added to something are written `mul(a, b)`: PTX `mul.rn`,
+    which no compiler contracts to a fused multiply-add."""
+    made = numba.cuda.jit(function)
+    if not SIMULATOR:
+        from kestrel_cuda.kernel_cache import KernelCache
+
+        made._cache = KernelCache(function)
+    return made
 
 
 def device(function):

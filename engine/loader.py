@@ -241,4 +241,5 @@ def _cuda_backend(emit: Callable[[Event], None]):
     runtime.prepare(lambda fraction: emit(Loading("compiling kernels (first start only)", fraction)))
     from kestrel_cuda.backend import CudaBackend
 
-    return CudaBackend()
+    stage = "compiling the GPU's kernels (first start only)"
+    return CudaBackend(progress=_progress(stage, emit))

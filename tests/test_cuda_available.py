@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from types import SimpleNamespace
 
 import pytest
 
 from kestrel_cuda import available
+from kestrel_cuda.memory import TorchMemory
+from kestrel_cuda.operations import check_widths
 from kestrel_engine import loader
-from kestrel_engine.errors import UsageError
+from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_engine.events import Loading
 from kestrel_engine.options import EngineOptions
 
@@ -100,3 +103,38 @@ def test_auto_says_why_and_runs_on_the_cpu(monkeypatch, tiny_model):
     assert loaded.device == "cpu"
     stages = [event.stage for event in events if isinstance(event, Loading)]
     assert any(stage.startswith("using the CPU: no NVIDIA driver") for stage in stages)
+
+
+def test_the_cards_memory_running_out_is_one_line():
+    """Wherever it is noticed: in an allocation, a launch, or the making of a graph."""
+    torch = pytest.importorskip("torch")
+    for error in (
+        torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+        RuntimeError("[700] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY"),
+    ):
+        says = pytest.raises(KestrelError, match="--quant q4, a smaller --context")
+        with says as caught, available.memory_guard():
+            raise error
+        assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match="anything else"), available.memory_guard():
+        raise ValueError("anything else")
+
+
+def test_an_allocation_is_guarded():
+    class Full:
+        float32 = None
+        cuda = SimpleNamespace(stream=lambda stream: contextlib.nullcontext())
+
+        def empty(self, *_, **__):
+            raise RuntimeError("out of memory")
+
+    memory = TorchMemory.__new__(TorchMemory)
+    memory._torch, memory._stream = Full(), None
+    with pytest.raises(KestrelError, match="the card's memory"):
+        memory.empty((2, 3), "float32")
+
+
+def test_heads_without_a_kernel_are_refused():
+    with pytest.raises(UsageError, match="head_dim is 48"):
+        check_widths(SimpleNamespace(head_dim=48, linear_value_head_dim=32))
+    check_widths(SimpleNamespace(head_dim=256, linear_value_head_dim=128))

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from kestrel_cuda.buffers import ROWS
 from kestrel_cuda.cost import BANDWIDTH, SHAPES, Shape, tables
-from kestrel_cuda.operations import FUSED_NORM_ROWS
+from kestrel_cuda.operations import FUSED_NORM_ROWS, WIDE_SIZES
+from kestrel_cuda.warm import compile_kernels
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "gpu.md"
 
@@ -65,6 +67,21 @@ def test_a_round_copies_its_tokens_and_rows_once_each_way(large):
     size, row = large.host_bytes(0), 4 * SHAPES["27B"].hidden_size
     assert size - row < 2000
     assert large.host_bytes(3) == size + 3 * row + 4 * row
+
+
+def test_every_kernel_of_a_round_is_compiled_before(large):
+    """What rounds with 0 to 8 drafts and prefill launch, `compile_kernels` has launched, with progress."""
+    kernels, fractions = large.memory.kernels, []
+    kernels.clear()
+    compile_kernels(large.model, fractions.append)
+    compiled = set(kernels)
+    kernels.clear()
+    for drafts in range(9):
+        large.round(drafts)
+    large.model.wide.trunk(large.state, min(WIDE_SIZES))
+    large.model.passes.mtp_input(large.state, ROWS)
+    assert len(kernels) > 50 and kernels <= compiled
+    assert fractions == sorted(fractions) and fractions[0] == 0 and fractions[-1] == 1
 
 
 def test_the_document_has_the_tables():

@@ -6,6 +6,9 @@ All kernels on all architectures are checked by `python -m kestrel_cuda.offline 
 from __future__ import annotations
 
 import dataclasses
+import os
+import subprocess
+import sys
 
 import pytest
 from numba import cuda
@@ -49,14 +52,14 @@ def test_a_product_of_four_rows_is_as_it_should_be():
 
 def test_missing_loads_and_spills_are_faults():
     product = next(each for each in offline.launches() if each.name == "q8_rows[1]")
-    zeros = offline.Report(*[0] * 13)
+    zeros = offline.Report(*[0] * 14)
     assert len(offline.faults(product, zeros)) == 2
-    assert "spilled" in offline.faults(product, offline.Report(255, 8, 16, 0, 0.1, 64, 16, 17, *[0] * 5))[0]
+    assert "spilled" in offline.faults(product, offline.Report(255, 8, 16, 0, 0.1, 64, 16, 17, *[0] * 6))[0]
 
 
 def test_a_last_block_needs_a_fence_on_either_side_of_its_count():
     product = next(each for each in offline.launches() if each.name == "q4_rows+norm[1]")
-    good = offline.Report(*[0] * 5, 64, 16, 17, 0, 0, 0, counted=1, fences=2)
+    good = offline.Report(*[0] * 5, 64, 16, 17, 0, 0, 0, counted=1, fences=2, tensor=0)
     assert not offline.faults(product, good)
     for broken in (dict(counted=0, fences=0), dict(fences=1)):
         assert "fences" in offline.faults(product, dataclasses.replace(good, **broken))[0]
@@ -68,3 +71,34 @@ def test_a_last_block_needs_a_fence_on_either_side_of_its_count():
 )
 def test_occupancy(threads, registers, shared, expected):
     assert offline.occupancy(threads, registers, shared, "90") == expected
+
+
+def test_the_tensor_cores_are_used():
+    tiles = next(each for each in offline.launches() if each.name == "q4_tiles")
+    zeros = offline.Report(*[0] * 14)
+    assert "tensor cores" in offline.faults(tiles, zeros)[0]
+    assert not offline.faults(tiles, dataclasses.replace(zeros, tensor=4))
+
+
+KEYS = """
+import numba.cuda
+from types import SimpleNamespace
+from kestrel_cuda import offline
+codegen = SimpleNamespace(magic_tuple=tuple)
+for launch in offline.launches():
+    print(launch.function._cache._index_key(launch.arguments, codegen)[2:])
+"""
+
+
+def test_a_later_start_finds_every_kernel_again():
+    """Its key in the cache does not depend on the process, and is no other kernel's."""
+    keys = []
+    for seed in "12":
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", KEYS]
+        keys.append(
+            subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout
+        )
+    assert keys[0] == keys[1]
+    each = keys[0].splitlines()
+    assert len(set(each)) == len(each) == len(offline.launches())

@@ -16,6 +16,7 @@ from compare import F, assert_same, check_operand, cursor_of, draw, spoil
 from kestrel_cuda import cursor as places
 from kestrel_cuda import finish
 from kestrel_cuda.operations import Operations
+from kestrel_cuda.target import SIMULATOR
 from kestrel_engine import numerics
 from kestrel_engine.options import MAX_DRAFT
 from kestrel_engine.reference import ReferenceBackend
@@ -40,6 +41,15 @@ def matmul(kernels: Operations, format: str, rows: int, count: int, width: int, 
     out = memory.upload(before) if add else memory.empty((rows, count), F)
     kernels.matmul(operand, rows, matrix, out, add)
     expected = REFERENCE.matmul(x, reference)
+    assert_same(out.host(), before + expected if add else expected, f"{format} {rows}x{count}x{width}")
+
+
+def tiles(kernels: Operations, format: str, rows: int, count: int, width: int, add: bool) -> None:
+    """A product on the tensor cores; many rows in bf16 are multiplied a few at a time."""
+    operand, matrix, expected = product(kernels, format, rows, count, width)
+    before = draw(3, rows, count)
+    out = kernels.memory.upload(before) if add else kernels.memory.empty((rows, count), F)
+    kernels.matmul_wide(operand, rows, matrix, out, add)
     assert_same(out.host(), before + expected if add else expected, f"{format} {rows}x{count}x{width}")
 
 
@@ -110,7 +120,8 @@ def norm_behind(
     before, scale = draw(3, rows, count), draw(5, count)
     normed, plain = kernels.operand(rows, count, set(formats)), memory.empty((rows, count), F)
     out = memory.upload(before) if add else memory.empty((rows, count), F)
-    with mock.patch.object(finish, "STAGED", staged or finish.STAGED):
+    staged = staged if SIMULATOR and staged else finish.STAGED  # a card has compiled it
+    with mock.patch.object(finish, "STAGED", staged):
         for _ in range(1 if add else 2):
             spoil(normed)
             if not add:
@@ -195,8 +206,10 @@ def delta(
     widths: tuple[int, int],
     formats: tuple = ("q8",),
     offset: int = 0,
+    more: int = 0,
 ) -> None:
-    """Convolution, inputs, replay, rows, gated norm and the new log: a whole layer between its products."""
+    """Convolution, inputs, replay, rows, gated norm and the new log: a whole layer between its products; the rows
+    are part of a pass, `offset` rows before them and `more` behind."""
     memory, (key_heads, value_heads), (dk, dv) = kernels.memory, heads, widths
     layer = delta_layer(rows, key_heads, value_heads, dk, dv, log)
     channels, value_width = layer.ring.shape[1], value_heads * dv
@@ -208,7 +221,7 @@ def delta(
     )
     qkv_z, beta_a = draw((14, rows), rows, channels + value_width), draw((15, rows), rows, 2 * value_heads)
     device_layer, device_weights = on_device(kernels, layer), on_device(kernels, weights)
-    cursor = cursor_of(kernels, position=position - offset, log_length=log, commit=commit + offset)
+    cursor = cursor_of(kernels, position=position - offset, log_length=log, commit=commit + offset + more)
     operand = kernels.operand(rows, value_width, set(formats))
     out = memory.empty((rows, value_width), F)
     there = memory.upload(qkv_z), memory.upload(beta_a), device_weights, cursor, offset, rows, out
@@ -288,6 +301,18 @@ SMALL = {
         for format in ("q4", "q8", "bf16")
         for rows, count, width, add in ((1, 33, 288, False), (3, 5, 544, True), (9, 7, 64, False))
     },
+    **{
+        f"{format} tiles, {rows} x {width} -> {count}{', added' * add}": (
+            tiles,
+            dict(format=format, rows=rows, count=count, width=width, add=add),
+        )
+        for format, rows, count, width, add in (
+            ("q4", 35, 5, 32, False),
+            ("q4", 9, 19, 32, True),
+            ("q8", 11, 18, 288, True),
+            ("bf16", 7, 3, 64, True),
+        )
+    },
     "halves": (halves, {}),
     "two products": (two_products, dict(format="q4", rows=2, counts=(37, 6), width=288)),
     "norm": (norm, dict(rows=2, width=96, formats=("q8", "bf16"))),
@@ -330,7 +355,7 @@ SMALL = {
     ),
     "delta, further rows of a pass": (
         delta,
-        dict(rows=2, commit=2, log=2, position=40, heads=(1, 1), widths=(32, 32), offset=8),
+        dict(rows=2, commit=2, log=2, position=40, heads=(1, 1), widths=(32, 32), offset=8, more=3),
     ),
     "attention, first token": (attention, dict(rows=1, position=0, heads=(2, 1), width=32, rotary=16)),
     "attention, across blocks": (attention, dict(rows=2, position=31, heads=(4, 2), width=64, rotary=12)),

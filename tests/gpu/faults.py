@@ -37,6 +37,12 @@ FAULTS = {
         "np.float32(abs(dot) >> np.int32(4))",
         "q4 product, 9 x 64 -> 7",
     ),
+    "half of a tensor core's rows read twice": (
+        "tiles",
+        "a1, a3 = words(weights, item1, block, t)",
+        "a1, a3 = words(weights, item0, block, t)",
+        "q4 tiles, 9 x 32 -> 19, added",
+    ),
     "halves rounded up": (
         "functions",
         "return (x + ROUNDER) - ROUNDER",
@@ -80,6 +86,12 @@ FAULTS = {
         "cursor[LOG_LENGTH]",
         "delta, further rows of a pass",
     ),
+    "a part of a pass not in the state": (
+        "delta",
+        "min(cursor[COMMIT] - offset, rows)",
+        "cursor[COMMIT] - offset",
+        "delta, further rows of a pass",
+    ),
     "speculative rows in the state": (
         "delta",
         "if m == commit - 1:",
@@ -112,8 +124,8 @@ FAULTS = {
     ),
     "a segment's first position forgotten": (
         "attention",
-        "segment * SEGMENT <= position + m",
-        "segment * SEGMENT < position + m",
+        "segment * SEGMENT <= position +",
+        "segment * SEGMENT < position +",
         "attention, across segments",
     ),
     "a tie goes to the highest id": (

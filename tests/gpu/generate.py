@@ -68,7 +68,7 @@ def main(names: list[str]) -> None:
                 continue
             cpu = models.load(Path(folder, str(echo)), format, context=64)
             gpu = models.load(Path(folder, str(echo)), format, CudaBackend(), context=64)
-            prompt = models.random_tokens(cpu, 4)
+            prompt = models.random_tokens(cpu, 7)
             outputs = [answer(model, prompt, sampling, lengths) for model in (cpu, gpu)]
             print(json.dumps({"name": name, "cpu": outputs[0], "gpu": outputs[1]}), flush=True)
 

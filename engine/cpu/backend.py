@@ -174,7 +174,8 @@ class CpuBackend:
         with self._steps(len(mixed), commit=commit) as steps:
             out = steps.empty((len(mixed), heads * width))
             arguments = (layer.state, *log, *inputs, mixed, mixed.shape[1], out, slots)
-            steps.add(delta.delta_rows, heads, 1, arguments)
+            # A head is fetched from memory while the one before is worked on: a thread takes a few in a row.
+            steps.add(delta.delta_rows, heads, max(1, heads // 4), arguments)
         return out
 
     def delta_replay(self, layer: DeltaLayer) -> None:

@@ -7,7 +7,6 @@ whose text may be the beginning of a stop string is held back until that is sett
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from kestrel_engine.detokenizer import Detokenizer
 from kestrel_engine.events import FinishReason, Token
@@ -61,12 +60,13 @@ class Answer:
         while count and keep > tail:
             count -= 1
             tail += len(self._held[count])
+        texts = self._held[:count]
         released = tuple(
-            replace(token, text=text)
-            for token, text in zip(self._tokens[:count], self._held[:count], strict=True)
+            Token(token.id, text, token.kind, token.position, token.round, token.draft_index, token.logprob)
+            for token, text in zip(self._tokens[:count], texts, strict=True)
         )
         del self._tokens[:count], self._held[:count]
-        self.text += "".join(token.text for token in released)
+        self.text += "".join(texts)
         return released
 
     def end(self, reason: FinishReason) -> tuple[Token, ...]:
@@ -79,6 +79,8 @@ class Answer:
 
     def _cut_at_stop_string(self) -> bool:
         """Whether the held text contains a stop string; if so, it and what follows are cut off."""
+        if not self._stop:
+            return False
         text = "".join(self._held)
         places = [place for place in (text.find(stop) for stop in self._stop) if place >= 0]
         if not places:
@@ -91,6 +93,8 @@ class Answer:
 
     def _possible_stop_length(self) -> int:
         """Length of the longest end of the held text that begins a stop string."""
+        if not self._stop:
+            return 0
         text = "".join(self._held)
         longest = max((len(stop) for stop in self._stop), default=0)
         for length in range(min(longest - 1, len(text)), 0, -1):

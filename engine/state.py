@@ -122,6 +122,11 @@ class State:
         return [layer for layer in self.layers if isinstance(layer, DeltaLayer)]
 
     @property
+    def log_length(self) -> int:
+        """Accepted records that wait in every recurrent layer's log."""
+        return next((layer.log_length for layer in self.layers if isinstance(layer, DeltaLayer)), 0)
+
+    @property
     def caches(self) -> list[KVCache]:
         return [layer for layer in self.layers if isinstance(layer, KVCache)]
 
@@ -129,16 +134,15 @@ class State:
         """Assert that every cursor stands at the number of consumed tokens."""
         assert self.usable, "state used after a pass that raised"
         assert not self.pending[0], "speculative rows neither accepted nor rejected"
+        length = len(self.tokens)
         for layer in self.layers:
-            assert layer.length == self.length, (type(layer).__name__, layer.length, self.length)
+            assert layer.length == length, (type(layer).__name__, layer.length, length)
             if isinstance(layer, DeltaLayer):
-                assert layer.conv_length == self.length, ("conv", layer.conv_length, self.length)
+                assert layer.conv_length == length, ("conv", layer.conv_length, length)
                 assert 0 <= layer.log_length <= MAX_DRAFT
         if self.mtp is not None:
-            assert self.mtp.length <= self.length, ("mtp", self.mtp.length, self.length)
-            assert self.mtp.length >= self.length - len(self.hidden_tail), (
-                "hidden rows missing for the MTP head"
-            )
+            assert self.mtp.length <= length, ("mtp", self.mtp.length, length)
+            assert self.mtp.length >= length - len(self.hidden_tail), "hidden rows missing for the MTP head"
 
     def advance(self, commit: int) -> None:
         """Move every layer's cursor over the `commit` rows that a pass has just committed, its log applied."""

@@ -161,7 +161,7 @@ def operations(stage, rollback) -> int:
 def test_an_exception_in_any_operation(stage, rollback, moment):
     """After: the kernel has written, the cursors have not moved."""
     count = operations(stage, rollback)
-    assert count > 250
+    assert count > 200
     step = 1 if rollback == "cursor" else 5
     for broken in range(0, count, step):
         session = stage.session(rollback)
@@ -275,13 +275,16 @@ def test_a_failed_round_after_a_failed_round(stage, monkeypatch):
 @pytest.mark.parametrize("length", [0, 3])
 @pytest.mark.parametrize("sampling", [SamplingOptions(), SAMPLING], ids=["greedy", "sampled"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_output_that_is_no_number(stage, monkeypatch, length, sampling, value):
+def test_output_that_is_no_number(stage, length, sampling, value):
     """Damaged weights: one line instead of one token for ever."""
-    original = stage.model.logits
-    monkeypatch.setattr(stage.model, "logits", lambda hidden: np.full_like(original(hidden), value))
+    norm = stage.model.weights.norm
+    original = norm.copy()
     session = stage.session()
     session.draft_length = length
-    with pytest.raises(KestrelError, match="not finite"):
-        rounds.answer(session, Turn(stage.prompts[0], sampling))
-    monkeypatch.setattr(stage.model, "logits", original)
+    norm[:] = value
+    try:
+        with pytest.raises(KestrelError, match="not finite"):
+            rounds.answer(session, Turn(stage.prompts[0], sampling))
+    finally:
+        norm[:] = original
     stage.check_next_turn(session, 0)

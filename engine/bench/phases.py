@@ -1,8 +1,8 @@
 """Where the time of a decode step goes.
 
 The CPU backend runs a pass as one native call and counts the ticks that each of its kernels takes; a kernel's
-time includes the wait for the thread that ends last. Sampling is timed from outside. What neither accounts for
-is Python, the stopwatch with it.
+time includes the wait for the thread that ends last. Where sampling is no kernel it is timed from outside. What
+neither accounts for is Python, the stopwatch with it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ PHASES = {
     "attention_weights": "attention",
     "attention_values": "attention",
     "attention_output": "attention",
+    "choose_rows": "sampling",
 }
 """Kernels and their phase; a kernel that is not named here is a phase of its own."""
 

@@ -22,6 +22,8 @@ from kestrel_engine.weights import DeltaWeights, Weights
 
 TILE_GRAIN_BYTES = 1 << 14
 """Least weight bytes that a thread takes at a time."""
+ROW_GRAIN = 1 << 13
+"""Least numbers of rows that a thread takes at a time where little is done with each."""
 KEPT_PRODUCTS = 32
 """Products kept ready: the output matrix at every number of rows, the draft head and what it grew by."""
 MATMULS = {"bf16": linear.bfloat16_matmul, "q8": linear.q8_matmul, "q4": linear.q4_matmul}
@@ -128,12 +130,12 @@ class CpuBackend:
     def rms_norm(self, x: np.ndarray, scale: np.ndarray, eps: float) -> np.ndarray:
         with self._steps(len(x)) as steps:
             out = steps.empty(x.shape)
-            steps.add(kernels.rms_norm, len(x), 1, (x, scale, float(eps), out))
+            steps.add(kernels.rms_norm, len(x), _rows(x.shape[1]), (x, scale, float(eps), out))
         return out
 
     def add(self, x: np.ndarray, y: np.ndarray) -> None:
         with self._steps(len(x)) as steps:
-            steps.add(kernels.add, len(x), 1, (x, y, x.shape[1]))
+            steps.add(kernels.add, len(x), _rows(x.shape[1]), (x, y, x.shape[1]))
 
     def gated_norm(self, x: np.ndarray, gate: np.ndarray, scale: np.ndarray, eps: float) -> np.ndarray:
         with self._steps(len(x)) as steps:
@@ -190,7 +192,7 @@ class CpuBackend:
             query = steps.empty((len(qkv), heads, cache.values.shape[2]))
             scales = (weights.query_norm, weights.key_norm)
             arguments = (qkv, *scales, float(eps), *tables, query, cache.keys, cache.values)
-            steps.add(attention.attention_inputs, len(qkv), 1, arguments)
+            steps.add(attention.attention_inputs, len(qkv), _rows(4 * query[0].size), arguments)
         return query
 
     def attention(self, query: np.ndarray, qkv: np.ndarray, cache: KVCache, position: int) -> np.ndarray:
@@ -227,6 +229,11 @@ class CpuBackend:
         out = np.empty(len(ids), np.float32)
         choice.gumbel_noise(seed, position, ids, out)
         return out
+
+
+def _rows(width: int) -> int:
+    """Least rows of so many numbers that are worth another thread."""
+    return max(1, ROW_GRAIN // width)
 
 
 def _cuts(width: int) -> int:

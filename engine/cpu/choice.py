@@ -269,17 +269,20 @@ def choose(x, ids, position, numbers, integers):
 
 @operation
 def choose_draft(op, run, first, last):
-    """The draft RUN_DRAFT, for position RUN_TARGET; it becomes the first token of the run behind this one.
+    """The draft RUN_DRAFT, for position RUN_TARGET; it becomes the first token of the next draft's run, and one of
+    the verify pass.
 
-    Arguments: logits [1, ≥n], n, ids [n] or none, numbers and integers of `Settings`, drafts. Items: 1.
+    Arguments: logits [1, ≥n], n, ids [n] or none, numbers and integers of `Settings`, drafts, the runs of all
+    drafts, the run of the verify pass. Items: 1.
     """
     logits, count, ids = f32_2d(op, 0), integer(op, 1), i64_1d(op, 2)
     numbers, integers, drafts = f32_1d(op, 3), i64_1d(op, 4), i64_1d(op, 5)
-    following = i64_1d(op, 6)
-    place = word(run, RUN_DRAFT)
+    runs, verify, place = i64_1d(op, 6), i64_1d(op, 7), word(run, RUN_DRAFT)
     token = choose(logits[0, :count], ids, word(run, RUN_TARGET), numbers, integers)
     drafts[place] = token
-    following[(place + 1) * RUN_WORDS + RUN_TOKENS] = max(token, 0)
+    token = max(token, 0)
+    runs[(place + 1) * RUN_WORDS + RUN_TOKENS] = token
+    verify[RUN_TOKENS + 1 + place] = token
 
 
 @operation

@@ -35,13 +35,6 @@ class CpuModel(Model):
         drafts = self.rounds.draft(state, next_token, count, head, sampler)
         return super().draft(state, next_token, count, head, sampler) if drafts is None else drafts
 
-    def verify(self, state: State, tokens: list[int], program: Program) -> np.ndarray:
-        """`forward` with one row to commit, by a program that also chooses the tokens."""
-        self._begin_pass(state, len(tokens), 1)
-        hidden = self._run_trunk(program, state, tokens, 1)
-        self._end_pass(state, tokens, 1, hidden)
-        return hidden
-
     def _trunk(self, state: State, tokens: list[int], commit: int, slots) -> np.ndarray:
         key = ("trunk", len(tokens), None if slots is None else id(slots[0]))
         program = self.program(
@@ -51,12 +44,8 @@ class CpuModel(Model):
             lambda program: super(CpuModel, self)._trunk(state, tokens, commit, slots),
             slots or (),
         )
-        return self._run_trunk(program, state, tokens, commit)
-
-    def _run_trunk(self, program: Program, state: State, tokens: list[int], commit: int) -> np.ndarray:
-        delta = state.delta_layers
-        log = delta[0].log_length if delta else 0
-        seconds = program.execute(state.length, commit, log, tokens, state.length + 1)
+        log = state.log_length
+        seconds = program.execute(state.length, commit, log, tokens)
         if log:
             self.replay_seconds += seconds * program.share("delta_replay")
         return program.output.copy()

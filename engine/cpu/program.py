@@ -138,6 +138,11 @@ class Program:
                 found[name] = found.get(name, 0.0) + ticks / total
         return found
 
+    def share_before(self, part: Program) -> float:
+        """The share of a chain's time that went before its last part; 0 where the machine has no counter."""
+        spent = self._steps[:, TICKS]
+        return 1.0 - float(spent[-len(part.names) :].sum()) / max(1.0, float(spent.sum()))
+
     def share(self, name: str) -> float:
         """One kernel's share of the time of the last pass; 0 where the machine has no counter."""
         if name not in self._places:

@@ -1,8 +1,9 @@
-"""A round on the CPU in two native calls: the chain of drafts, then the verify pass with the choice of its tokens."""
+"""A round on the CPU in one native call: the chain of drafts, the verify pass, and the choice of every token."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from kestrel_engine.cpu import choice, kernels
 from kestrel_engine.cpu.linear import TILE
 from kestrel_engine.cpu.operation import RUN_DRAFT, RUN_POSITION, RUN_TARGET, RUN_TOKENS, RUN_WORDS
 from kestrel_engine.cpu.program import Program
+from kestrel_engine.drafter import MtpDrafter
 from kestrel_engine.model import Model
 from kestrel_engine.options import MAX_DRAFT
 from kestrel_engine.state import State
@@ -38,9 +40,10 @@ class Rounds:
         self._logprobs = np.zeros(MAX_DRAFT + 2, np.float32)
         self._hidden = np.zeros((1, model.config.hidden_size), np.float32)
         """The MTP head's newest output, which its next step reads."""
-        self._runs = np.zeros((MAX_DRAFT + 1, RUN_WORDS), np.int64)
-        """Words of the MTP head's pass for each draft and of its choice; the last row only takes a token."""
-        self._runs[:, RUN_DRAFT] = np.arange(MAX_DRAFT + 1)
+        self._runs = np.zeros((MAX_DRAFT + 2, RUN_WORDS), np.int64)
+        """Words of the MTP head's pass for each draft and of its choice; one that only takes a token; and those of
+        the verify pass."""
+        self._runs[:, RUN_DRAFT] = np.arange(len(self._runs))
 
     # --- drafting ------------------------------------------------------------------------------------------
 
@@ -50,25 +53,32 @@ class Rounds:
         """`Model.draft`; None when these operations cannot choose in the sampler's way."""
         if not self.settings.take(sampler.options):
             return None
+        first = self._take_pairs(state, next_token, count)
+        self._chain(state, first, count, head, ()).run()
+        self.model.pairs_taken(state)
+        return self._drafted(count, sampler)
+
+    def _drafted(self, count: int, sampler: Sampler) -> list[int]:
+        drafts = self._drafts[:count].tolist()
+        if min(drafts) < 0:
+            sampler.sample_draft(NOT_FINITE, None, 0, ())  # raises
+        return drafts
+
+    def _take_pairs(self, state: State, next_token: int, count: int) -> Program:
+        """Set all that `count` drafts go by; returns the pass that they begin with."""
         tokens, hidden = self.model.pending_pairs(state, next_token)
         missed = len(tokens) - 1 if len(tokens) > MAX_DRAFT + 1 else 0
         if missed:
             self.model._mtp_input(state, tokens[:missed], hidden[:missed])
             tokens, hidden = tokens[missed:], hidden[missed:]
         first = self._first(state, len(tokens))
-        program = self._chain(state, first, count, head)
         first.input[...] = hidden
         runs, length = self._runs, state.length
         runs[:count, RUN_POSITION] = np.arange(length - 1, length - 1 + count)
         runs[0, RUN_POSITION] = state.mtp.length
         runs[:count, RUN_TARGET] = np.arange(length + 1, length + 1 + count)
         runs[0, RUN_TOKENS : RUN_TOKENS + len(tokens)] = tokens
-        program.run()
-        self.model.pairs_taken(state)
-        drafts = self._drafts[:count].tolist()
-        if min(drafts) < 0:
-            sampler.sample_draft(NOT_FINITE, None, 0, ())  # raises
-        return drafts
+        return first
 
     def _first(self, state: State, pairs: int) -> Program:
         """The MTP head's pass over all pending pairs."""
@@ -84,10 +94,14 @@ class Rounds:
         last = Model._mtp_layer(self.model, state, [0] * rows, hidden)
         program.add(kernels.copy_columns, 1, 1, (last, last.shape[1], self._hidden))
 
-    def _chain(self, state: State, first: Program, count: int, head: DraftHead) -> Program:
-        """The pass `first`, then a pass a draft, each with the choice of its draft."""
-        key = (count, id(head), len(head.added))
-        if key not in first.chains:
+    def _chain(
+        self, state: State, first: Program, count: int, head: DraftHead, behind: Sequence[Program]
+    ) -> Program:
+        """The pass `first`, then a pass a draft, each with the choice of its draft, and a verify pass if one is
+        to follow."""
+        key = (count, tuple(map(id, behind)), id(head), len(head.added))
+        chain = first.chains.get(key)
+        if chain is None:
             choose = self._choice(state, head)
             again = self.model.program(
                 state,
@@ -96,9 +110,11 @@ class Rounds:
                 lambda program: self._record_head_pass(program, state, 1, self._hidden),
             )
             parts = [first, choose, *(count - 1) * [again, choose]]
-            first.chains = {old: chain for old, chain in first.chains.items() if old[1:] == key[1:]}
-            first.chains[key] = Program.chain(parts, [self._runs[n // 2] for n in range(2 * count)])
-        return first.chains[key]
+            runs = [self._runs[n // 2] for n in range(2 * count)] + [self._runs[-1] for _ in behind]
+            chain = Program.chain([*parts, *behind], runs)
+            first.chains = {old: chain for old, chain in first.chains.items() if old[2:] == key[2:]}
+            first.chains[key] = chain
+        return chain
 
     def _choice(self, state: State, head: DraftHead) -> Program:
         """The product with the draft head and the choice of a draft."""
@@ -107,12 +123,8 @@ class Rounds:
             logits, count = self._record_head(program, head)
             settings = (self.settings.numbers, self.settings.integers)
             ids = NO_IDS if head.ids is None else head.ids
-            program.add(
-                choice.choose_draft,
-                1,
-                1,
-                (logits, count, ids, *settings, self._drafts, self._runs.reshape(-1)),
-            )
+            places = (self._drafts, self._runs.reshape(-1), self._runs[-1])
+            program.add(choice.choose_draft, 1, 1, (logits, count, ids, *settings, *places))
             program.keep(head, ids)
 
         key = ("draft head", id(head))
@@ -151,19 +163,54 @@ class Rounds:
         if not self.settings.take(sampler.options):
             return None
         start = time.perf_counter()
-        drafts = drafter.draft(state, next_token, draft_length, sampler) if draft_length else []
+        head, drafts = self._proposal(state, next_token, draft_length, drafter, sampler)
         draft_seconds = time.perf_counter() - start
         self.settings.take(sampler.options)  # a drafter may draft in a way of its own
-        tokens = [next_token, *drafts]
-        self.model.verify(state, tokens, self._verify(state, len(tokens)))
-        count, *chosen = self._chosen[: 2 + len(drafts)].tolist()
+        model, length, log = self.model, state.length, state.log_length
+        rows = 1 + (len(drafts) if head is None else draft_length)
+        model._begin_pass(state, rows, 1)
+        if head is None:
+            program = verify = self._verify(state, rows)
+            seconds = program.execute(length, 1, log, [next_token, *drafts], length + 1)
+        else:
+            first, verify = self._take_pairs(state, next_token, draft_length), self._verify(state, rows)
+            program = self._chain(state, first, draft_length, head, (verify,))
+            words = self._runs[-1]
+            words[: RUN_TARGET + 1] = length, 1, log, length + 1
+            words[RUN_TOKENS] = next_token
+            seconds = program.run()
+            draft_seconds += seconds * program.share_before(verify)
+            model.pairs_taken(state)
+            drafts = self._drafted(draft_length, sampler)
+        if log:
+            model.replay_seconds += seconds * program.share("delta_replay")
+        model._end_pass(state, [next_token, *drafts], 1, verify.output.copy())
+        return self._outcome(drafts, sampler, draft_seconds)
+
+    def _proposal(
+        self, state: State, next_token: int, count: int, drafter: FirstHit, sampler: Sampler
+    ) -> tuple[DraftHead | None, list[int]]:
+        """The draft head whose drafts go before the verify pass, or another drafter's drafts; `drafter` notes who."""
+        drafter.last = "none"
+        for each in drafter.drafters if count else ():
+            if type(each) is MtpDrafter and each.model is self.model and state.length:
+                each.grow_head(state, next_token)
+                drafter.last = each.name
+                return each.head, []
+            drafts = each.draft(state, next_token, count, sampler)
+            if drafts:
+                drafter.last = each.name
+                return None, drafts
+        return None, []
+
+    def _outcome(self, drafts: list[int], sampler: Sampler, draft_seconds: float) -> WholeRound:
+        rows = 1 + len(drafts)
+        count, *chosen = self._chosen[: 1 + rows].tolist()
         del chosen[count:]
         if chosen[-1] < 0:
             sampler.sample(NOT_FINITE, 0)  # raises
-        *logprobs, refused = self._logprobs[: len(tokens) + 1].tolist()
-        return WholeRound(
-            drafts, chosen, logprobs[:count], refused if count < len(tokens) else None, draft_seconds
-        )
+        *logprobs, refused = self._logprobs[: rows + 1].tolist()
+        return WholeRound(drafts, chosen, logprobs[:count], refused if count < rows else None, draft_seconds)
 
     def _verify(self, state: State, rows: int) -> Program:
         def record(program: Program) -> np.ndarray:

@@ -123,6 +123,7 @@ def test_a_token_costs_the_same_however_long_the_transcript_is(monkeypatch: pyte
     block = transcript.add("answer")
     for number in range(5000):
         transcript.append(block, f"word{number} ", transcript.add_token(None))
+    transcript.settle()
     wrapped: list[int] = []
 
     def recording(text: str, width: int, start: int = 0) -> list:
@@ -131,6 +132,7 @@ def test_a_token_costs_the_same_however_long_the_transcript_is(monkeypatch: pyte
 
     monkeypatch.setattr(transcript_module, "wrap", recording)
     transcript.append(block, "more ", transcript.add_token(None))
+    transcript.settle()
     assert len(wrapped) == 1 and wrapped[0] <= 50
 
 

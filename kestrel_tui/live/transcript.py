@@ -68,7 +68,10 @@ HEADER, GAP = -1, -2
 
 
 class Transcript:
-    """Grows at its end. Every change leaves the first row that looks different in `dirty`."""
+    """Grows at its end. Every change leaves the first row that looks different in `dirty`.
+
+    What is appended is broken into lines when somebody looks: many tokens come between two looks.
+    """
 
     def __init__(self, width: int = 80) -> None:
         self.blocks: list[Block] = []
@@ -77,12 +80,24 @@ class Transcript:
         """Cells a line of text may have."""
         self.folded = False
         """Whether new reasoning is folded."""
-        self.dirty: int | None = None
         self.generation = 0
         """Counts the changes after which no row is what it was."""
+        self._dirty: int | None = None
+        self._growing: Block | None = None
+        """The block with text that is not broken into lines."""
+
+    @property
+    def dirty(self) -> int | None:
+        self.settle()
+        return self._dirty
+
+    @dirty.setter
+    def dirty(self, y: int | None) -> None:
+        self._dirty = y
 
     @property
     def height(self) -> int:
+        self.settle()
         return self.blocks[-1].top + self.blocks[-1].height if self.blocks else 0
 
     def add(self, kind: BlockKind, text: str = "") -> Block:
@@ -104,15 +119,25 @@ class Transcript:
         if token is not None:
             block.token_starts.append(len(block.text))
             block.token_indices.append(token)
+        if block is not self._growing:
+            self.settle()
+            self._growing = block
+        block.text += text
+
+    def settle(self) -> None:
+        """Break what was appended into lines."""
+        block, self._growing = self._growing, None
+        if block is None:
+            return
         before, first = block.height, len(block.lines) - 1
         start = block.lines[first][0]
-        block.text += text
         block.lines[first:] = wrap(block.text, self.width, start)
         self.touch(block.top + (0 if block.folded else block.has_header + first))
         self._moved(block, block.height - before)
 
     def set_width(self, width: int) -> None:
         if width != self.width:
+            self.settle()
             self.width = width
             for block in self.blocks:
                 block.lines = wrap(block.text, width)
@@ -130,11 +155,12 @@ class Transcript:
         self._place()
 
     def clear(self) -> None:
-        self.blocks, self.tokens = [], []
+        self.blocks, self.tokens, self._growing = [], [], None
         self._place()
 
     def row(self, y: int) -> Row | None:
         """What stands in row `y`; None below the end."""
+        self.settle()
         index = bisect.bisect_right(self.blocks, y, key=lambda block: block.top) - 1
         if index < 0 or y >= self.height:
             return None
@@ -146,6 +172,7 @@ class Transcript:
 
     def y_of(self, block: Block, offset: int) -> int:
         """The row that shows the character at `offset` of `block`; its header's if it is folded."""
+        self.settle()
         return block.top if block.folded else block.top + block.has_header + block.line_at(offset)
 
     def find_token(self, index: int) -> tuple[Block, int] | None:
@@ -164,6 +191,7 @@ class Transcript:
                 block.top += by
 
     def _place(self) -> None:
+        self.settle()
         top = 0
         for block in self.blocks:
             block.top = top
@@ -173,4 +201,4 @@ class Transcript:
 
     def touch(self, y: int) -> None:
         """Row `y` and what is below it look different."""
-        self.dirty = y if self.dirty is None else min(self.dirty, y)
+        self._dirty = y if self._dirty is None else min(self._dirty, y)

@@ -15,11 +15,13 @@ from textual.screen import Screen
 from textual.widgets import Footer
 
 from kestrel_engine.errors import KestrelError
+from kestrel_engine.events import Loading, Prefill
 from kestrel_tui.chats import list_lines
 from kestrel_tui.keys import ACTIONS
 from kestrel_tui.live import garbage
 from kestrel_tui.live.bridge import Bridge
 from kestrel_tui.live.clipboard import copy
+from kestrel_tui.live.compositor import LeanCompositor
 from kestrel_tui.live.conversation import Conversation
 from kestrel_tui.live.dialogs import ChatsDialog, SaveDialog
 from kestrel_tui.live.inspector import Inspector
@@ -32,7 +34,7 @@ from kestrel_tui.live.save import Colours, save
 from kestrel_tui.live.status_line import StatusLine
 from kestrel_tui.live.token_view import TokenView
 
-PANEL_PERIOD: Final = 0.2
+FIGURES_PERIOD: Final = 0.3
 """Seconds between two repaints of the figures while tokens come."""
 
 QUIT_PATIENCE: Final = 2.0
@@ -50,6 +52,11 @@ class EngineSpoke(Message):
 @dataclass
 class FrameDue(Message):
     """It is time for the next repaint."""
+
+
+@dataclass
+class FiguresDue(Message):
+    """It is time to show the figures of what came meanwhile."""
 
 
 class ChatScreen(Screen[int]):
@@ -90,10 +97,13 @@ class ChatScreen(Screen[int]):
 
     def __init__(self, conversation: Conversation, bridge: Bridge) -> None:
         super().__init__()
+        self._compositor = LeanCompositor()
         self.conversation, self.bridge = conversation, bridge
         self._pace = Pace()
-        self._panelled = self._started = 0.0
-        self._is_flush_due = False
+        self._started = 0.0
+        self._progress: Loading | Prefill | None = None
+        """What the status line says is being waited for."""
+        self._is_flush_due = self._are_figures_due = False
         self._is_settled = False
         """Whether the garbage collector knows what loading the model brought."""
         self._seen = len(conversation.transcript.tokens)
@@ -174,16 +184,23 @@ class ChatScreen(Screen[int]):
     def on_frame_due(self) -> None:
         self.flush()
 
+    def on_figures_due(self) -> None:
+        self._are_figures_due = False
+        self.show()
+
     def flush(self) -> None:
         """Take what the engine said since the last time, and show it."""
         self._is_flush_due = False
         self._pace.begin()
-        was_answering, had_tokens = self.conversation.is_answering, self.conversation.has_tokens
+        was_answering = self.conversation.is_answering
         for event in self.bridge.drain():
             self.conversation.take(event)
         self._give_back()
-        is_steady = was_answering and self.conversation.is_answering and had_tokens
-        self.show(figures=not is_steady or self._pace.begun - self._panelled >= PANEL_PERIOD)
+        is_steady = was_answering and self.conversation.is_answering
+        self.show(figures=not is_steady)
+        if is_steady and not self._are_figures_due:
+            self._are_figures_due = True
+            asyncio.get_running_loop().call_later(FIGURES_PERIOD, self.post_message, FiguresDue())
         self._tidy(was_answering)
 
     def _tidy(self, was_answering: bool) -> None:
@@ -201,20 +218,20 @@ class ChatScreen(Screen[int]):
             self.prompt.put(question)
 
     def show(self, figures: bool = True) -> None:
-        """Show the conversation as it is now. figures: the panel too, which costs more."""
+        """Show the conversation as it is now. figures: the panel and the scroll bar too, which cost more."""
         if not self.is_mounted:
             return
         conversation, view = self.conversation, self.view
+        is_narrow = self.size.width < WIDE
         live = conversation.live_block
         view.set_live(live, conversation.guesses if live else ())
-        view.sync()
+        view.sync(with_bar=figures)
         self._show_following()
-        if figures:
-            self._panelled = time.monotonic()
-            is_narrow = self.size.width < WIDE
-            self.query_one(StatusLine).show(conversation, is_narrow, self._panelled - self._started)
-            if not is_narrow:
-                self.query_one(Panel).show(conversation)
+        if figures or conversation.progress is not self._progress:
+            self._progress = conversation.progress
+            self.query_one(StatusLine).show(conversation, is_narrow, time.monotonic() - self._started)
+        if figures and not is_narrow:
+            self.query_one(Panel).show(conversation)
 
     def _show_following(self) -> None:
         count = len(self.conversation.transcript.tokens)

@@ -71,11 +71,6 @@ class Conversation:
         return self.answer is not None
 
     @property
-    def has_tokens(self) -> bool:
-        """Whether the answer that is being given has begun to come."""
-        return self.answer is not None and self.answer.stats.tokens > 0
-
-    @property
     def live_block(self):
         """The transcript's block that grows; None between answers."""
         return self._stream.block if self._stream else None

@@ -1,8 +1,8 @@
 """The rows of a transcript as strips of segments, ready for the terminal.
 
 A view that follows a fast answer moves all its rows up many times a second. So a row is made once, complete:
-its styles have gone through the screen's filters (NO_COLOR is one) before, not row by row, and its segments
-carry what pointing and selecting need: the token's index and the place in the transcript.
+its styles have gone through the screen's filters (NO_COLOR is one) before, not row by row. What pointing and
+selecting need, the token's index and the place in the transcript, is put into its segments only when asked for.
 """
 
 from __future__ import annotations
@@ -68,21 +68,18 @@ class LinePainter:
             segments = line_filter.apply(segments, background)
         self._styles = {name: style for name, (_, style, _) in zip(named, segments, strict=True)}
 
-    def paint(self, y: int, selected: tuple[int, int] | None = None) -> Strip:
-        """Row `y`, with the characters of the span `selected` (end -1: all the rest) marked."""
+    def paint(self, y: int, selected: tuple[int, int] | None = None, places: bool = False) -> Strip:
+        """Row `y`, with the characters of the span `selected` (end -1: all the rest) marked.
+
+        places: with a segment for each token, which tells where it is; else neighbours that look alike are one.
+        """
         pieces = self.pieces(y)
         if selected is not None:
             pieces = _highlighted(pieces, selected, self._styles["selection"])
-        segments, cells, x = [], 0, 0
-        for text, style, token in pieces:
-            segments.append(Segment(text, style + _place(x, y, token)))
-            cells += segments[-1].cell_length
-            x += len(text)
-        strip = Strip(segments, cells)
-        if cells > self.columns:
-            return strip.crop(0, self.columns)
-        blank = Segment(" " * (self.columns - cells), self._styles["base"] + _place(x, y, None))
-        return Strip([*segments, blank], self.columns) if cells < self.columns else strip
+        cells = sum(cell_len(piece.text) for piece in pieces)
+        pieces.append(_Piece(" " * (self.columns - cells), self._styles["base"]))
+        strip = Strip(_placed(pieces, y) if places else _joined(pieces), max(cells, self.columns))
+        return strip.crop(0, self.columns) if cells > self.columns else strip
 
     def pieces(self, y: int) -> list[_Piece]:
         row = self.transcript.row(y)
@@ -138,9 +135,27 @@ class LinePainter:
         return [_Piece(_CARET, self._styles["base"]), _Piece(shown, self._styles["rejected"])]
 
 
-def _place(x: int, y: int, token: int | None) -> Style:
-    """What a segment at column `x` of row `y` tells the mouse; Textual's selection looks for "offset"."""
-    return Style.from_meta({"offset": (x, y)} if token is None else {"offset": (x, y), "token": token})
+def _joined(pieces: list[_Piece]) -> Iterator[Segment]:
+    text, style = "", None
+    for piece in pieces:
+        if piece.style is style:
+            text += piece.text
+        else:
+            if text:
+                yield Segment(text, style)
+            text, style = piece.text, piece.style
+    if text:
+        yield Segment(text, style)
+
+
+def _placed(pieces: list[_Piece], y: int) -> Iterator[Segment]:
+    """Segments that tell the mouse their token and, for Textual's selection, their "offset"."""
+    x = 0
+    for text, style, token in pieces:
+        place = {"offset": (x, y)} if token is None else {"offset": (x, y), "token": token}
+        if text:
+            yield Segment(text, style + Style.from_meta(place))
+        x += len(text)
 
 
 def _header(block: Block) -> str:

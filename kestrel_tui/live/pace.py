@@ -8,7 +8,7 @@ from typing import Final
 FRAME: Final = 1 / 30
 """Seconds between two repaints while tokens come, at least."""
 
-SHARE: Final = 0.08
+SHARE: Final = 0.06
 """Of a core, that repaints may take from the engine: dearer ones come more rarely."""
 
 LONGEST_FRAME: Final = 0.1

@@ -28,7 +28,7 @@ class Panel(Lines):
     """
 
     def show(self, conversation: Conversation) -> None:
-        self.show_lines([line for part in _parts(conversation) for line in part.wrap(_INNER)])
+        self.show_lines([line for part in _parts(conversation) for line in _fitted(part)])
 
 
 def _parts(conversation: Conversation) -> Iterator[Content]:
@@ -43,6 +43,10 @@ def _parts(conversation: Conversation) -> Iterator[Content]:
     yield from _history(figures)
     yield from _acceptance(figures)
     yield from _costs(figures)
+
+
+def _fitted(part: Content) -> list[Content]:
+    return [part] if part.cell_length <= _INNER else part.wrap(_INNER)
 
 
 def _heading(words: str) -> Content:

@@ -71,8 +71,11 @@ class TokenView(ScrollView, can_focus=True):
 
     # --- what changed --------------------------------------------------------------------------------------
 
-    def sync(self) -> None:
-        """Show the transcript as it is now: only rows that changed are painted again."""
+    def sync(self, with_bar: bool = True) -> None:
+        """Show the transcript as it is now: only rows that changed are painted again.
+
+        with_bar: the scroll bar too. It costs as much as the rows, and in a long answer it hardly moves.
+        """
         if not self.is_mounted or not self.size:
             return
         transcript = self.transcript
@@ -85,7 +88,7 @@ class TokenView(ScrollView, can_focus=True):
         for key in [key for key in self._strips.keys() if key[0] >= dirty]:  # noqa: SIM118 (not a dict)
             self._strips.discard(key)
         end = max(transcript.height, self.virtual_size.height)
-        self._arrange()
+        self._arrange(with_bar)
         top = self.scroll_offset.y
         first, end = max(dirty, top), min(end, top + self.size.height)
         if first < end:
@@ -96,17 +99,19 @@ class TokenView(ScrollView, can_focus=True):
         painter = self._painter
         if (painter.live, painter.guesses) == (block, guesses):
             return
+        self.transcript.settle()
         for changed in {id(b): b for b in (painter.live, block) if b is not None}.values():
             self.transcript.touch(max(0, changed.top + changed.height - 2))
         painter.live, painter.guesses = block, guesses
 
-    def _arrange(self) -> None:
-        """Give the scroll bar the new height, and stay at the end if that is where the view is."""
+    def _arrange(self, with_bar: bool = True) -> None:
+        """Take the new height, and stay at the end if that is where the view is."""
         # Set as an attribute, it would have the whole screen laid out anew, which changes nothing else here.
         self.set_reactive(TokenView.virtual_size, Size(self.columns, self.transcript.height))
         if self.following:
             self._jump(self.max_scroll_y)
-        self._draw_bar()
+        if with_bar:
+            self._draw_bar()
 
     def _draw_bar(self) -> None:
         """Let the scroll bar be painted anew if it looks different, in eighths of a cell."""
@@ -213,26 +218,43 @@ class TokenView(ScrollView, can_focus=True):
     # --- painting ------------------------------------------------------------------------------------------
 
     def render_line(self, y: int) -> Strip:
-        """What stands in row `y` of the view."""
-        y += self.scroll_offset.y
-        if (selection := self.text_selection) is not None:
-            self._painter.find_styles(self)
-            self._painter.columns = self.columns
-            return self._painter.paint(y, selection.get_span(y))
-        key = (y, self.columns)
-        strip = self._strips.get(key)
-        if strip is None:
-            self._painter.find_styles(self)
-            self._painter.columns = self.columns
-            strip = self._strips[key] = self._painter.paint(y)
-        return strip
+        """What stands in row `y` of the view, with what a selection must know of it."""
+        self._prepare()
+        return self._painter.paint(y + self.scroll_offset.y, self._selected(y), places=True)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Rows as they are painted: Textual's own cache makes every row anew when the view has scrolled."""
+        if crop.height == 1 and crop.height < self.outer_size.height:
+            # No painting, that asks for all rows: Textual wants to know what the mouse points at.
+            strips = [self.render_line(crop.y)]
+        else:
+            self._prepare()
+            strips = [self._painted(y) for y in crop.line_range]
         width = self.outer_size.width  # the scroll bar covers what is beyond the columns
-        strips = [self.render_line(y).adjust_cell_length(width) for y in crop.line_range]
+        strips = [strip.adjust_cell_length(width) for strip in strips]
         first, last = crop.column_span
         return strips if (first, last) == (0, width) else [strip.crop(first, last) for strip in strips]
+
+    def _prepare(self) -> None:
+        self._painter.find_styles(self)
+        self._painter.columns = self.columns
+
+    def _painted(self, y: int) -> Strip:
+        """Row `y` of the view."""
+        selected = self._selected(y)
+        y += self.scroll_offset.y
+        if selected is not None:
+            return self._painter.paint(y, selected)
+        key = (y, self._painter.columns)
+        strip = self._strips.get(key)
+        if strip is None:
+            strip = self._strips[key] = self._painter.paint(y)
+        return strip
+
+    def _selected(self, y: int) -> tuple[int, int] | None:
+        """The characters of row `y` of the view that are selected."""
+        selection = self.text_selection
+        return None if selection is None else selection.get_span(y + self.scroll_offset.y)
 
     # --- selecting -----------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Measures the live screen on a pseudo-terminal: `python measure_screen.py [PART …] [--model MODEL]`.
 
     launch   seconds to the first frame and to the first token, the model in the disk's cache
-    speed    the engine's tokens per second with the screen, and for `-p --output json`
+    speed    the engine's tokens per second on the screen, and with what it says held back until the answer is over
     keys     milliseconds from a key to its echo while the engine streams at full speed
     long     flush, paint and echo with 50,000 tokens in the transcript, and with none
     idle     share of a core while nothing happens
@@ -12,6 +12,7 @@ Nothing is asserted: the figures are for people, and only their ratios within on
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
 import os
@@ -23,16 +24,23 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fake_engine import isolate
 from live import READY, Puppet, round_of
 from terminal import spawn
 
-from kestrel_engine.events import Command, Submit
+from kestrel_engine.events import Command, Event, Submit, TurnEnded, TurnStarted
+from kestrel_tui.live.run import FRAMES
+
+if TYPE_CHECKING:
+    from kestrel_tui.live.bridge import Bridge
 
 SIZE = (120, 36)
 LONG = 50_000
 """Tokens in a long transcript."""
+KEYS = 200
+"""Keys that are pressed at least, for the slowest of a hundred to mean something."""
 RATE = 500
 """Tokens per second of the scripted engine."""
 RUN = ("--seed", "5", "--temperature", "0.8", "--max-tokens", "1000")
@@ -44,6 +52,8 @@ QUESTIONS = (
 ECHOED = [chr(code) for code in range(0x100, 0x180)]
 """Letters that no model of ours writes: on the screen, they come from the keyboard."""
 
+_MARKS = (b'{"type":"answer"', b'{"type":"end"')
+
 
 class Screen:
     """`kestrel-chat ARGUMENTS` on a pseudo-terminal, instrumented (see `child`)."""
@@ -53,10 +63,16 @@ class Screen:
         kept = isolate(dict(os.environ), folder)
         kept["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
         kept |= {"TERM": "xterm-256color", "COLUMNS": str(SIZE[0]), "LINES": str(SIZE[1])}
+        # Our `child` imports textual, which looks for this, before the program would set it.
+        kept.setdefault("TEXTUAL_FPS", FRAMES)
         self.started = time.monotonic()
         command = [sys.executable, __file__, "child", engine, str(self.report), *arguments]
         self.process, self.terminal = spawn(command, kept)
+        _share_priority(self.process.pid)
         self.written = b""
+        self._journals: dict[Path, int] = {}
+        """How far each was read."""
+        self._lines: list[dict] = []
 
     def read(self, seconds: float) -> bool:
         """Take in what the program writes within `seconds`; False if that is nothing."""
@@ -98,12 +114,16 @@ class Screen:
         return 1e3 * (time.monotonic() - start)
 
     def journal(self, kind: str) -> list[dict]:
-        """The lines of this kind that the chat has in its journal."""
-        lines = [
-            line for path in self.folder.rglob("chats/*.jsonl") for line in path.read_bytes().splitlines()
-        ]
-        marked = f'{{"type":"{kind}"'.encode()
-        return [json.loads(line) for line in lines if line.startswith(marked)]
+        """The "answer" or "end" lines that chats have in their journals. Only what is new is read."""
+        for path in self.folder.rglob("chats/*.jsonl"):
+            start = self._journals.get(path, 0)
+            with path.open("rb") as file:
+                file.seek(start)
+                data = file.read()
+            whole = data[: data.rfind(b"\n") + 1]
+            self._journals[path] = start + len(whole)
+            self._lines += [json.loads(line) for line in whole.splitlines() if line.startswith(_MARKS)]
+        return [line for line in self._lines if line["type"] == kind]
 
     def answers(self) -> list[dict]:
         """Statistics of the answers that are over."""
@@ -122,6 +142,13 @@ class Screen:
         self.until(lambda: len(self.journal("answer")) > begun)
         return lambda: len(self.answers()) > over
 
+    def settle(self, keys: str) -> None:
+        """Press `keys`, and wait a moment: what a key does may come after text that follows at once."""
+        self.type(keys)
+        ready = time.monotonic() + 0.1
+        while time.monotonic() < ready:
+            self.read(0.02)
+
     def close(self) -> dict:
         """End the program; what it noted."""
         self.type("\x1b[21~")  # F10
@@ -129,6 +156,13 @@ class Screen:
             self.read(0.05)
         os.close(self.terminal)
         return json.loads(self.report.read_text())
+
+
+def _share_priority(process: int) -> None:
+    """Give a process of another session the priority that ours has: Linux may weigh sessions as groups."""
+    with contextlib.suppress(OSError, IndexError):
+        nice = Path("/proc/self/autogroup").read_text().split()[-1]
+        Path(f"/proc/{process}/autogroup").write_text(nice)
 
 
 # --- the program that is measured ---------------------------------------------------------------------------
@@ -154,9 +188,10 @@ class Stream(Puppet):
 def child(engine: str, report: str, arguments: list[str]) -> int:
     """Run the program, and note when things were painted and how long it took. Times are milliseconds."""
     from kestrel_tui.cli import main
+    from kestrel_tui.live.bridge import Bridge
     from kestrel_tui.live.chat_screen import ChatScreen
 
-    noted: dict = {"flush": [], "paint": [], "first_token": None}
+    noted: dict = {"flush": [], "paint": [], "first_token": None, "speeds": []}
 
     def timed(name: str, method: Callable) -> Callable:
         def call(screen: ChatScreen) -> None:
@@ -172,9 +207,32 @@ def child(engine: str, report: str, arguments: list[str]) -> int:
 
     ChatScreen.flush = timed("flush", ChatScreen.flush)
     ChatScreen._on_timer_update = timed("paint", ChatScreen._on_timer_update)
+    if engine == "paired":
+        Bridge._take = _in_pairs(Bridge._take, noted["speeds"])
     status = main(arguments, Stream if engine == "stream" else None)
     Path(report).write_text(json.dumps(noted))
     return status
+
+
+def _in_pairs(take: Callable[[Bridge, Event], None], speeds: list[float]) -> Callable:
+    """A Bridge's `_take` that shows the first of four answers, not the second and third, but the fourth again.
+
+    What is not shown comes when the answer is over. Tokens per second go to `speeds`.
+    """
+    held: list[Event] = []
+
+    def take_or_hold(bridge: Bridge, event: Event) -> None:
+        is_first, is_last = isinstance(event, TurnStarted), isinstance(event, TurnEnded)
+        if (is_first and len(speeds) % 4 in (1, 2)) or (held and not is_last):
+            held.append(event)
+        else:
+            if is_last:
+                speeds.append(1e3 * event.tokens / event.decode_ms)
+            for each in (*held, event):
+                take(bridge, each)
+            held.clear()
+
+    return take_or_hold
 
 
 # --- what is measured ---------------------------------------------------------------------------------------
@@ -191,46 +249,25 @@ def launch(model: str) -> Iterator[str]:
 
 
 def speed(model: str) -> Iterator[str]:
-    for _ in range(2):
+    """In one process, as another one may well run at another speed; the answers of four in a row are the same."""
+    for arguments in ((), ("--speculate", "0")):
         with tempfile.TemporaryDirectory() as folder:
-            screen = Screen(Path(folder), model, *RUN)
+            screen = Screen(Path(folder), model, *RUN, *arguments, engine="paired")
             screen.until(screen.shows("context"))
-            for question in QUESTIONS:
+            for question in 2 * QUESTIONS:
                 screen.ask(question)
-            with_screen = _rates(screen.answers())
-            screen.close()
-            chats = [str(path) for path in Path(folder).rglob("chats/*.jsonl")]
-            without = _rates(_replayed(model, Path(chats[0])))
-            shares = " ".join(f"{one / other:.2f}" for one, other in zip(with_screen, without, strict=True))
-            yield f"tokens/s with the screen {_list(with_screen)}, without {_list(without)}: {shares}"
-
-
-def _replayed(model: str, chat: Path) -> list[dict]:
-    """Statistics of the same answers from one engine that nobody looks at."""
-    from kestrel_tui.answer import Answer
-    from kestrel_tui.chats import Chat
-    from kestrel_tui.client import Client
-    from kestrel_tui.journal import Journal
-    from kestrel_tui.settings import resolve
-
-    names = [name.removeprefix("--").replace("-", "_") for name in RUN[::2]]
-    settings, _ = resolve(
-        dict(zip(names, RUN[1::2], strict=True)) | {"model": model}, {}, Path("/nonexistent")
-    )
-    found, memory, journal = [], Chat(), Journal(print, None)
-    with Client(settings.engine_options()) as client:
-        client.wait_ready(lambda event: None)
-        for question in QUESTIONS:
-            messages = (*memory.messages(), {"role": "user", "content": question})
-            with Answer(question, memory, journal, 0.0) as answer:
-                for event in client.answer(settings.submit(client.defaults, messages=messages)):
-                    answer.take(event)
-            found.append(answer.stats.as_dict())
-    return found
-
-
-def _rates(stats: list[dict]) -> list[float]:
-    return [1e3 / answer["ms_per_token"] for answer in stats]
+                for _ in range(3):
+                    screen.ask("/retry")
+                screen.settle("/new\r")
+            speeds = screen.close()["speeds"]
+        shown = [speed for place, speed in enumerate(speeds) if place % 4 in (0, 3)]
+        held = [speed for place, speed in enumerate(speeds) if place % 4 in (1, 2)]
+        shares = [one / other for one, other in zip(shown, held, strict=True)]
+        low, median, high = statistics.quantiles(shares, n=4)
+        yield (
+            f"{' '.join(arguments) or 'auto'}: tokens/s shown {statistics.median(shown):.0f}, held back"
+            f" {statistics.median(held):.0f}; ratio {median:.2f} (quartiles {low:.2f} {high:.2f}, n={len(shares)})"
+        )
 
 
 def keys(model: str) -> Iterator[str]:
@@ -239,11 +276,13 @@ def keys(model: str) -> Iterator[str]:
         screen.until(screen.shows("context"))
         screen.ask("hello")
         echoes, letters = [], itertools.cycle(ECHOED)
-        for question in 4 * QUESTIONS:
-            over = screen.begin(question)
-            echoes += _type_until(screen, over, letters)
-            screen.until(over)
-            screen.type("\x15\x15")
+        while len(echoes) < KEYS:
+            screen.settle("/new\r")
+            for question in QUESTIONS:
+                over = screen.begin(question)
+                echoes += _type_until(screen, over, letters)
+                screen.until(over, every=0.05)
+                screen.settle("\x15\x15")
         screen.close()
         yield f"echo {_quantiles(echoes)}"
 
@@ -309,10 +348,6 @@ def idle(model: str) -> Iterator[str]:
 def _cpu_seconds(process: int) -> float:
     fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _list(values: list[float]) -> str:
-    return " ".join(f"{value:.0f}" for value in values)
 
 
 def _quantiles(values: list[float]) -> str:

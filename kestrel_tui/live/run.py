@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 _SWITCH_INTERVAL = 0.001
 """Seconds after which the engine's Python lets a key through; the usual 0.005 add up to a lag."""
 
-_FRAMES = "120"
-"""Times a second at which Textual looks for what to paint; a key waits that long. It paints no more often."""
+FRAMES = "500"
+"""Times a second at which Textual looks for what to paint. A key may wait for two of them, and all of them pass
+unused where nothing has changed."""
 
 _LONGEST = 200
 """Rows of a transcript that are printed at the end; of a longer one, its place is."""
@@ -33,7 +34,7 @@ def run_live(
     settings: Settings, chat: Chat, journal: Journal, store: ChatStore, factory: EngineFactory | None
 ) -> int:
     """Chat until the user quits; returns the exit status. Raises KestrelError, OutputClosed."""
-    os.environ.setdefault("TEXTUAL_FPS", _FRAMES)
+    os.environ.setdefault("TEXTUAL_FPS", FRAMES)
     from kestrel_tui.live import garbage
     from kestrel_tui.live.app import ChatApp  # imports textual
     from kestrel_tui.live.conversation import Conversation

@@ -12,6 +12,9 @@ from kestrel_cuda.functions import ZERO, high_bfloat16, low_bfloat16
 from kestrel_cuda.target import cuda, device, dot4, kernel, load_floats, load_words, mul, stream_words
 from kestrel_engine.numerics import SEGMENT
 
+UNROLLED_ROWS = 5
+"""Up to here all loads of an item are under way at once. With more rows that would leave a multiprocessor few
+threads, and on sm_80 a block of 544 (17,408 inputs) not enough registers."""
 NIBBLES = np.int32(-252645136)
 """0xF0F0F0F0: a nibble in the high half of a byte is its value times 16."""
 
@@ -62,6 +65,16 @@ def make_q4_item(rows: int):
             partial[m] = partial[m] + mul(mul(np.float32(dot >> np.int32(4)), scale), x_scale)
 
     @device
+    def q4_item_by_block(weights, scales, x, x_scales, item, segment, segments, partial):
+        at = (item // 32 * 256 + item % 32) * 16
+        words = stream_words(weights, at)
+        for block in range(8):
+            ahead = stream_words(weights, at + 512 * min(block + 1, 7))
+            scale = low_bfloat16(np.int32(scales[item * 8 + block]))
+            add_block(words, scale, x, x_scales, block, segment, segments, partial)
+            words = ahead
+
+    @device
     def q4_item(weights, scales, x, x_scales, item, segment, segments, partial):
         at = (item // 32 * 256 + item % 32) * 16
         w0, w1 = stream_words(weights, at), stream_words(weights, at + 512)
@@ -78,7 +91,7 @@ def make_q4_item(rows: int):
         add_block(w6, low_bfloat16(s[3]), x, x_scales, 6, segment, segments, partial)
         add_block(w7, high_bfloat16(s[3]), x, x_scales, 7, segment, segments, partial)
 
-    return q4_item
+    return q4_item if rows <= UNROLLED_ROWS else q4_item_by_block
 
 
 @functools.cache
@@ -111,7 +124,18 @@ def make_q8_item(rows: int):
         add_two(weights, at + 4096, s[2], x, x_scales, 4, segment, segments, partial)
         add_two(weights, at + 6144, s[3], x, x_scales, 6, segment, segments, partial)
 
-    return q8_item
+    @device
+    def q8_item_by_block(weights, scales, x, x_scales, item, segment, segments, partial):
+        at = (item // 32 * 512 + item % 32) * 16
+        for block in range(8):
+            low, high = (
+                stream_words(weights, at + 1024 * block),
+                stream_words(weights, at + 1024 * block + 512),
+            )
+            scale = low_bfloat16(np.int32(scales[item * 8 + block]))
+            add_block(low, high, scale, x, x_scales, block, segment, segments, partial)
+
+    return q8_item if rows <= UNROLLED_ROWS else q8_item_by_block
 
 
 @functools.cache

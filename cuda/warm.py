@@ -22,7 +22,7 @@ def compile_kernels(model: CudaModel, progress: Callable[[float], None]) -> None
     """Run everything that rounds and prefill consist of, on a small state of its own."""
     state = model.make_state(max(WIDE_SIZES) + ROWS)
     model.inputs.here["cursor"][COMMIT] = 1
-    works = _works(model, state)
+    works = make_works(model, state)
     for done, work in enumerate(works):
         progress(done / len(works))
         work()
@@ -30,10 +30,11 @@ def compile_kernels(model: CudaModel, progress: Callable[[float], None]) -> None
     progress(1.0)
 
 
-def _works(model: CudaModel, state: State) -> list[Callable[[], None]]:
+def make_works(model: CudaModel, state: State) -> list[Callable[[], None]]:
+    """Calls that together launch every kernel, on `state`."""
     counts = range(1, ROWS + 1)
     works = [partial(model.rounds.launch, state, count, None, 0) for count in counts]
-    works += [partial(model.wide.trunk, state, count) for count in WIDE_SIZES]
+    works += [partial(model.wide.trunk, state, count) for count in WIDE_SIZES if count <= model.context]
     if state.mtp is not None:
         works += [partial(model.passes.mtp_newest, state, count) for count in counts]
         works += [partial(model.passes.mtp_chain, state, 1), partial(_draft_head, model)]

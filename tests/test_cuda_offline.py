@@ -15,6 +15,8 @@ from numba import cuda
 
 from kestrel_cuda import offline
 
+EMPTY = offline.Report(*[0] * 4, 0.5, *[0] * 9)
+
 
 @cuda.jit
 def contracted(x, out):
@@ -52,14 +54,13 @@ def test_a_product_of_four_rows_is_as_it_should_be():
 
 def test_missing_loads_and_spills_are_faults():
     product = next(each for each in offline.launches() if each.name == "q8_rows[1]")
-    zeros = offline.Report(*[0] * 14)
-    assert len(offline.faults(product, zeros)) == 2
+    assert len(offline.faults(product, EMPTY)) == 2
     assert "spilled" in offline.faults(product, offline.Report(255, 8, 16, 0, 0.1, 64, 16, 17, *[0] * 6))[0]
 
 
 def test_a_last_block_needs_a_fence_on_either_side_of_its_count():
     product = next(each for each in offline.launches() if each.name == "q4_rows+norm[1]")
-    good = offline.Report(*[0] * 5, 64, 16, 17, 0, 0, 0, counted=1, fences=2, tensor=0)
+    good = dataclasses.replace(EMPTY, dp4a=64, stream_loads=17, counted=1, fences=2)
     assert not offline.faults(product, good)
     for broken in (dict(counted=0, fences=0), dict(fences=1)):
         assert "fences" in offline.faults(product, dataclasses.replace(good, **broken))[0]
@@ -75,9 +76,16 @@ def test_occupancy(threads, registers, shared, expected):
 
 def test_the_tensor_cores_are_used():
     tiles = next(each for each in offline.launches() if each.name == "q4_tiles")
-    zeros = offline.Report(*[0] * 14)
-    assert "tensor cores" in offline.faults(tiles, zeros)[0]
-    assert not offline.faults(tiles, dataclasses.replace(zeros, tensor=4))
+    assert "tensor cores" in offline.faults(tiles, EMPTY)[0]
+    assert not offline.faults(tiles, dataclasses.replace(EMPTY, tensor=4))
+
+
+def test_a_block_must_have_enough_registers():
+    """544 threads of 138 do not fit into 65,536."""
+    product = next(each for each in offline.launches() if each.name == "q4_rows[9], widest")
+    assert offline.occupancy(product.threads, 138, product.shared, "80") == 0
+    crowded = dataclasses.replace(EMPTY, registers=138, occupancy=0, dp4a=64, stream_loads=9)
+    assert offline.faults(product, crowded) == ["138 registers: a block of 544 threads does not fit"]
 
 
 KEYS = """
@@ -101,4 +109,5 @@ def test_a_later_start_finds_every_kernel_again():
         )
     assert keys[0] == keys[1]
     each = keys[0].splitlines()
-    assert len(set(each)) == len(each) == len(offline.launches())
+    assert len(each) == len(offline.launches())
+    assert len(set(each)) == len({launch.function for launch in offline.launches()})

@@ -5,6 +5,7 @@ The simulator is chosen before numba is imported, so the checks run in a process
 
 from __future__ import annotations
 
+import inspect
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "gpu"))
 
 import checks
+import checks_wide
 from simulation import simulate
 
 
@@ -24,6 +26,12 @@ def kernel_errors() -> dict[str, str | None]:
 @pytest.mark.parametrize("name", checks.SMALL)
 def test_kernel_has_the_bits_of_the_reference(name, kernel_errors):
     assert kernel_errors[name] is None
+
+
+@pytest.mark.parametrize("name", checks_wide.WIDE)
+def test_a_check_for_a_card_has_its_arguments(name):
+    check, arguments = checks_wide.WIDE[name]
+    inspect.signature(check).bind(None, **arguments)
 
 
 @pytest.fixture(scope="module")

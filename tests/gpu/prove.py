@@ -3,11 +3,13 @@
 
     python tests/gpu/prove.py OUT.json [--seconds 420]
 
-1. every kernel bit-equal to the numpy reference, on small odd shapes and on a 27B's widths;
-2. whole answers equal to the CPU's, greedy and sampled, with 0 to 8 drafts a round and toggled;
-3. what a launch costs, alone and replayed in a graph; the bandwidth that each kernel reaches;
-4. milliseconds of rounds on the 0.8B, 4B and 27B shapes in q4 and q8, weights random and made on the card, and
-   per token for scripted acceptances.
+1. every kernel compiled, by several processes at once;
+2. every kernel bit-equal to the numpy reference, on small odd shapes and on a 27B's widths; last blocks that come
+   to the same result hundreds of times;
+3. whole answers equal to the CPU's, greedy and sampled, with 0 to 8 drafts a round and toggled;
+4. what a launch costs, alone and replayed in a graph; the bandwidth that each kernel reaches;
+5. milliseconds of rounds on the 0.8B, 4B and 27B shapes in q4 and q8, weights random and made on the card, per
+   token for scripted acceptances, and of a wide chunk of a prompt, beside the byte model's.
 
 A part that does not fit into the time is left out and says so. `NUMBA_ENABLE_CUDASIM=1 … --dry` runs a few
 pieces of everything in the simulator, so that the script itself is known to work.
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 import tempfile
 import time
@@ -31,46 +34,25 @@ sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve
 
 import checkpoints
 import checks
-import checks_sampling
 import generate
 import models
+from checks_wide import WIDE
 
 from kestrel_cuda import cost
 from kestrel_cuda.backend import CudaBackend
 from kestrel_cuda.cursor import COMMIT, MTP_POSITION, NEWEST_POSITION, POSITION
 from kestrel_cuda.memory import Memory, make_memory
 from kestrel_cuda.model import CudaModel
-from kestrel_cuda.operations import Operations
+from kestrel_cuda.operations import WIDE_SIZES, Operations
 from kestrel_cuda.target import SIMULATOR
+from kestrel_cuda.warm import make_works
 from kestrel_engine.options import SamplingOptions
 
-WIDE = {
-    **{
-        f"{format}, {rows} x {width} -> {count}": (
-            checks.matmul,
-            dict(format=format, rows=rows, count=count, width=width),
-        )
-        for format in ("q4", "q8", "bf16")
-        for rows, count, width in ((1, 264, 5120), (4, 136, 5120), (9, 40, 17408), (8, 72, 1024))
-    },
-    "norm, 5120": (checks.norm, dict(rows=4, width=5120, formats=("q4", "bf16"))),
-    "SwiGLU, 17408": (checks.swiglu, dict(rows=9, width=17408, formats=("q4",))),
-    "delta, 27B heads": (
-        checks.delta,
-        dict(rows=4, commit=1, log=3, position=77, heads=(16, 48), widths=(128, 128)),
-    ),
-    "attention, 27B heads": (
-        checks.attention,
-        dict(rows=4, position=700, heads=(6, 1), width=256, rotary=64),
-    ),
-    "whole vocabulary": (
-        checks_sampling.choose,
-        dict(rows=3, size=248320, options=dict(temperature=0.7, top_k=20, top_p=0.8, presence_penalty=1.5)),
-    ),
-}
 ACCEPTANCES = (0.5, 0.7, 0.9)
 DRAFTS = (0, 1, 2, 3, 4, 6, 8)
-MODELS = (("0.8B", "q8"), ("0.8B", "q4"), ("4B", "q4"), ("4B", "q8"), ("27B", "q4"), ("27B", "q8"))
+MODELS = (("27B", "q4"), ("4B", "q4"), ("0.8B", "q4"), ("27B", "q8"), ("0.8B", "q8"), ("4B", "q8"))
+SHARES = 4
+"""Processes that compile the kernels of one format."""
 TINY = replace(
     cost.SHAPES["0.8B"],
     hidden_size=32,
@@ -126,6 +108,27 @@ def environment() -> dict:
     }
 
 
+def precompile() -> dict:
+    """Compile into numba's cache, in several processes at once: one after the other it would take minutes."""
+    script = [sys.executable, __file__, "unused", "--compile"]
+    shares = [(format, str(n)) for format in ("q4", "q8", "bf16") for n in range(SHARES)]
+    running = [subprocess.Popen([*script, *share], stderr=subprocess.PIPE, text=True) for share in shares]
+    errors = {}
+    for share, process in zip(shares, running, strict=True):
+        said = process.communicate(timeout=200)[1]
+        if process.returncode:
+            errors[" ".join(share)] = said[-1000:]
+    return {"processes": len(shares), "wrong": errors}
+
+
+def compile_share(format: str, share: int) -> None:
+    operations = Operations(make_memory())
+    model = CudaModel(TINY, RandomMaker(operations, TINY, format).weights(), None, 256, operations)
+    for work in make_works(model, model.make_state(128))[share::SHARES]:
+        work()
+    operations.memory.wait()
+
+
 # --- bits -------------------------------------------------------------------------------------------------
 
 
@@ -137,6 +140,45 @@ def kernels(operations: Operations, which: dict) -> dict:
         except Exception as error:
             wrong[name] = f"{type(error).__name__}: {error}"
     return {"checked": len(which), "wrong": wrong}
+
+
+def repeats(operations: Operations, dry: bool) -> dict:
+    """How often the norm and SwiGLU behind a 27B's products come out with other bits than the first time."""
+    memory, maker, wrong = operations.memory, RandomMaker(operations, None, "q4"), {}
+    hidden, inner, count, times = (64, 32, 1, 2) if dry else (5120, 17408, 4, 300)
+    x, scale = memory.upload(checks.draw(1, count, hidden)), memory.upload(checks.draw(2, hidden))
+    operand, normed = (operations.operand(count, hidden, {"q4"}) for _ in range(2))
+    activated, gate_up = (
+        operations.operand(count, inner, {"q4"}),
+        memory.empty((count, 2 * inner), np.float32),
+    )
+    operations.to_operand(x, count, operand)
+    square, gates, out = (
+        maker.matrix(hidden, hidden),
+        maker.matrix(2 * inner, hidden),
+        memory.empty(x.shape, np.float32),
+    )
+    works = {
+        "norm": (
+            normed,
+            lambda: operations.matmul_norm(operand, count, square, out, False, scale, 1e-6, normed),
+        ),
+        "SwiGLU": (
+            activated,
+            lambda: operations.matmul_swiglu(operand, count, gates, gate_up, activated),
+        ),
+    }
+    for name, (result, work) in works.items():
+        work()
+        first = result.values.host(), result.scales.host()
+        other = 0
+        for _ in range(times):
+            work()
+            now = result.values.host(), result.scales.host()
+            other += not all(np.array_equal(a, b, equal_nan=True) for a, b in zip(first, now, strict=True))
+        if other:
+            wrong[name] = f"{other} of {times}"
+    return {"times": times, "wrong": wrong}
 
 
 def answers(dry: bool) -> dict:
@@ -156,7 +198,8 @@ def answers(dry: bool) -> dict:
                 cpu, gpu = models.load(path, format), models.load(path, format, CudaBackend())
                 prompt = models.random_tokens(cpu, 3 if dry else 40)
                 for name, sampling in samplings.items() if not dry else [("greedy", SamplingOptions())]:
-                    for length, rounds in lengths.items():
+                    few = {name: lengths[name] for name in ("0", "3", "toggled") if name in lengths}
+                    for length, rounds in (lengths if dry or format == "q4" else few).items():
                         both = [generate.answer(model, prompt, sampling, rounds) for model in (cpu, gpu)]
                         count += 1
                         if both[0] != both[1]:
@@ -263,21 +306,40 @@ def rounds(operations: Operations, config, format: str, dry: bool) -> dict:
             model.rounds.launch(state, drafts + 1, head, drafts + 1 if drafts else 0)
 
         out[drafts] = 1e3 * seconds_of(operations.memory, work, 1 if dry else 10)
+    model.inputs.here["cursor"][COMMIT] = wide = max(WIDE_SIZES)
+    model.inputs.send(0)
+    prefill = 1e3 * seconds_of(operations.memory, lambda: model.wide.trunk(state, wide), 1 if dry else 5)
     tokens = {a: {k: sum(a**i for i in range(k + 1)) for k in out} for a in ACCEPTANCES}
     per_token = {f"acceptance {a}": {k: out[k] / tokens[a][k] for k in out} for a in ACCEPTANCES}
-    return {"round, ms": out, "token, ms": per_token}
+    return {"round, ms": out, "token, ms": per_token, f"prefill of {wide} rows, ms": prefill}
+
+
+def expected(name: str, format: str, card: str) -> dict:
+    """What the byte model says of the same rounds, where it knows the card."""
+    known = next((each for each in cost.BANDWIDTH if each in card), None)
+    costs = {k: cost.Shape(name, format, 2048).round(k) for k in (0, 3)}
+    counts = {k: [each.bytes, each.launches] for k, each in costs.items()}
+    times = {k: [each.floor_ms(known), each.estimate_ms(known)] for k, each in costs.items()} if known else {}
+    return {"bytes, launches": counts, "floor, estimate, ms": times}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--seconds", type=float, default=420)
+    parser.add_argument("--compile", nargs=2, metavar=("FORMAT", "SHARE"), help="compile a share and end")
     parser.add_argument("--dry", action="store_true", help="a few pieces of everything")
     options = parser.parse_args()
+    if options.compile:
+        compile_share(options.compile[0], int(options.compile[1]))
+        return 0
     proof, operations = Proof(options.out, options.seconds, options.dry), Operations(make_memory())
     small = dict(list(checks.SMALL.items())[:2]) if options.dry else checks.SMALL
+    if not options.dry:
+        proof.part("compile", precompile)
     proof.part("small kernels", lambda: kernels(operations, small))
     proof.part("wide kernels", lambda: kernels(operations, {} if options.dry else WIDE))
+    proof.part("repeats", lambda: repeats(operations, options.dry))
     proof.part("answers", lambda: answers(options.dry))
     proof.part("launches", lambda: launches(operations, options.dry))
     proof.part("bandwidth, GB/s", lambda: bandwidth(operations, options.dry))
@@ -286,6 +348,9 @@ def main() -> int:
         config = TINY if options.dry else cost.SHAPES[name]
         part = f"rounds, {name} {format}"
         proof.part(part, lambda c=config, f=format: rounds(operations, c, f, options.dry))
+        if not options.dry:
+            card = proof.found["environment"]["card"]
+            proof.part(f"expected, {name} {format}", lambda n=name, f=format, c=card: expected(n, f, c))
     failed = [n for n, f in proof.found.items() if isinstance(f, dict) and (f.get("error") or f.get("wrong"))]
     print(json.dumps({"wrong": failed, "seconds": proof.found["seconds"]}))
     return 1 if failed else 0

@@ -21,7 +21,7 @@ LONGER_BY = 3
 """A length may be this much longer than the longest one whose cost is known."""
 HYSTERESIS = 1.02
 """A new length must promise this much more than the present one."""
-EXPLORE_SHARE = 0.01
+EXPLORE_SHARE = 0.015
 """Of the time may be lost by rounds that explore."""
 FIRST_WAIT, LONG_WAIT, LONGEST_WAIT = 4, 32, 64
 """Rounds between two that explore: at first, and after many that changed nothing, while drafting and while not."""
@@ -142,6 +142,8 @@ class Governor:
         if known.length is None or rates[best] > rates[known.length] * HYSTERESIS:
             known.wait = FIRST_WAIT
             known.length = best
+        elif rates[0] >= rates[known.length]:
+            known.length = 0  # drafting must keep on paying
         length = known.length
         known.exploring = False
         if length > limit:
@@ -150,10 +152,10 @@ class Governor:
         known.waited += 1
         known.credit = min(known.credit + EXPLORE_SHARE * self.cost(length, proposer), MOST_CREDIT)
         if known.waited >= known.wait:
-            other = self._to_explore(known)
-            loss = self.cost(other, proposer) - self.expected_tokens(other, proposer) / rates[length]
-            if other <= limit and loss <= known.credit:
-                known.credit -= max(0.0, loss)
+            losses = self._losses(known, rates[length])
+            other = self._to_explore(known, rates, losses)
+            if other is not None and other <= limit and losses[other] <= known.credit:
+                known.credit -= max(0.0, losses[other])
                 known.wait = min(2 * known.wait, LONGEST_WAIT if length == 0 else LONG_WAIT)
                 known.waited, known.exploring = 0, True
                 return other, f"exploring {self._promise(other, proposer)}"
@@ -169,35 +171,50 @@ class Governor:
             rates.append(tokens / max(verifying[k] + drafting[k], 1e-6))
         return rates
 
-    def _to_explore(self, known: _Proposer) -> int:
+    def _losses(self, known: _Proposer, rate: float) -> list[float]:
+        """Plain steps that a round of each length takes longer than its tokens would at `rate`."""
+        verifying, drafting = self._verifying.steps, known.drafting.steps
+        losses, tokens, chain = [verifying[0] - 1.0 / rate], 1.0, 1.0
+        for k in range(1, MAX_DRAFT + 1):
+            chain *= known.acceptance[k - 1]
+            tokens += chain
+            losses.append(verifying[k] + drafting[k] - tokens / rate)
+        return losses
+
+    def _to_explore(self, known: _Proposer, rates: list[float], losses: list[float]) -> int | None:
         """A little-known length that might be the best; else, of the lengths beside the present one and plain
-        decoding, the one not measured for longest."""
-        hoped = max(range(1, MAX_DRAFT + 1), key=lambda k: self._hope(known, k))
-        if (
-            hoped != known.length
-            and not self._verifying.knows_well(hoped)
-            and hoped <= self._verifying.longest_known + LONGER_BY
-        ):
+        decoding, the one not measured for longest. Only what can be paid for: who waits for the unaffordable
+        tries nothing."""
+        affordable = [k for k in range(len(rates)) if losses[k] <= MOST_CREDIT]
+        drafting = [k for k in affordable if k > 0]
+        hoped = max(drafting, key=lambda k: self._hope(known, k), default=0)
+        if hoped and hoped != known.length and not self._verifying.knows_well(hoped):
             return hoped
         if known.length == 0:
-            return 1
+            return max(drafting, key=rates.__getitem__, default=None)
         newest = self._verifying.newest
-        others = [k for k in (known.length + 1, known.length - 1) if k <= MAX_DRAFT]
+        others = [k for k in (known.length + 1, known.length - 1) if k in affordable]
         if not self._verifying.knows_well(0):
             return 0
         if 0 not in others and self._round - newest[0] >= PLAIN_EVERY:
             others.append(0)
-        return min(others, key=newest.__getitem__)
+        return min(others, key=newest.__getitem__, default=None)
 
     def _hope(self, known: _Proposer, length: int) -> float:
-        """Tokens per plain step of a length, were it as cheap as they are by default."""
+        """Tokens per plain step of a length, were it as cheap as they are by default; but no cheaper than a shorter
+        one is known to be."""
         tokens, chain = 1.0, 1.0
         for rate in known.acceptance[:length]:
             chain *= rate
             tokens += chain
-        if self._verifying.knows_well(length):
-            return tokens / (self._verifying.steps[length] + known.drafting.steps[length])
-        return tokens / (self._verifying.steps[0] * (1 + (ROW_STEPS + DRAFT_STEPS) * length))
+        verifying, drafting = self._verifying, known.drafting.steps
+        if verifying.knows_well(length):
+            return tokens / (verifying.steps[length] + drafting[length])
+        cheapest = verifying.steps[0] * (1 + (ROW_STEPS + DRAFT_STEPS) * length)
+        shorter = next((k for k in range(length - 1, 0, -1) if verifying.knows_well(k)), None)
+        if shorter is not None:
+            cheapest = max(cheapest, verifying.steps[shorter] + drafting[shorter])
+        return tokens / cheapest
 
     def _promise(self, length: int, proposer: str) -> str:
         if length == 0:

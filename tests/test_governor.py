@@ -140,13 +140,17 @@ CASES = {
     "always right": (lambda position: 1.0, line(0.15)),
     "cliff": (lambda position: 0.85, CLIFF),
     "fixed cost": (lambda position: 0.6, FIXED_COST),
+    "kestrel-nano": (
+        lambda position: 0.8,
+        lambda length: 10 * (1, 1.7, 2, 2.6, 3, 3.6, 4.2, 4.8, 5.4)[length],
+    ),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_near_the_best_fixed_length(name):
-    """On machines with noise and disturbed rounds, over all seeds: from the first round of the first answer, and
-    in the long run."""
+    """On machines with noise and disturbed rounds: over all seeds from the first round of the first answer, when
+    nothing is known yet, and with each seed in the long run."""
     acceptance, cost = CASES[name]
     best = best_rate(acceptance, cost)
     early, late = [], []
@@ -154,18 +158,18 @@ def test_near_the_best_fixed_length(name):
         simulation = Simulation(acceptance, cost, seed, noise=0.04, outliers=0.02)
         early.append(best / simulation.run(150)[1])
         late.append(best / simulation.run(600)[1])
-    assert sum(early) / len(early) >= 0.93 and min(early) >= 0.8
-    assert sum(late) / len(late) >= 0.96 and min(late) >= 0.9
+    assert sum(early) / len(early) >= 0.95 and min(early) >= 0.8
+    assert sum(late) / len(late) >= 0.97 and min(late) >= 0.95
 
 
 @pytest.mark.parametrize("slope", [0.05, 0.15, 0.3])
 @pytest.mark.parametrize("acceptance", [0.0, 0.1, 0.3, 0.85])
-def test_hardly_ever_slower_than_plain_decoding(acceptance, slope):
+def test_never_much_slower_than_plain_decoding(acceptance, slope):
     rates = []
     for seed in range(10):
         simulation = Simulation(lambda position: acceptance, line(slope), seed, noise=0.04, outliers=0.02)
         rates.append(10 / simulation.run(600)[1])
-    assert sum(rates) / len(rates) >= 0.97 and min(rates) >= 0.93
+    assert min(rates) >= 0.97
 
 
 def test_it_follows_a_text_that_changes():
@@ -222,7 +226,8 @@ def test_a_small_advantage_changes_nothing():
     for milliseconds, expected in ((19.8, 3), (18.0, 4)):
         for _ in range(12):
             governor.record("mtp", 4, 4, 0.0, milliseconds)
-        assert governor.choose()[0] == expected
+        chosen = (governor.choose() for _ in range(9))
+        assert next(length for length, reason in chosen if not reason.startswith("exploring")) == expected
 
 
 def settled_governor(right: int, cost: Cost) -> Governor:

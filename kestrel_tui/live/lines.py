@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.segment import Segment
 from textual.content import Content
 from textual.geometry import Region
 from textual.strip import Strip
@@ -18,6 +19,7 @@ class Lines(Widget):
 
     def __init__(self, **keywords) -> None:
         super().__init__(**keywords)
+        self.auto_links = False
         self._lines: list[Content] = []
 
     def show_lines(self, lines: list[Content]) -> None:
@@ -34,4 +36,10 @@ class Lines(Widget):
         width, style = self.size.width, self.visual_style
         if y >= len(self._lines) or width <= 0:
             return Strip.blank(width, style.rich_style)
-        return Visual.to_strips(self, self._lines[y], width, 1, style)[0]
+        line = self._lines[y]
+        if line.cell_length > width:
+            return Visual.to_strips(self, line, width, 1, style)[0]
+        # What fits needs none of what Textual does to lay out a text.
+        parts = line.render(style, end="", parse_style=self._get_style)
+        segments = [Segment(text, (style + own).rich_style) for text, own in parts]
+        return Strip(segments, line.cell_length)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from engines import Running, ids_of
 
-from kestrel_engine import packed_cache, packed_file
+from kestrel_engine import large_pages, packed_cache, packed_file
 from kestrel_engine.checkpoint import open_checkpoint
 from kestrel_engine.config import load_config
 from kestrel_engine.cpu.backend import CpuBackend
@@ -359,7 +359,10 @@ def test_two_at_once(place):
     assert place.packed == 0
 
 
-def test_a_mapped_file_outlives_its_removal(place):
+@pytest.mark.parametrize("large_pages_available", [True, False])
+def test_a_file_in_use_outlives_its_removal(place, monkeypatch, large_pages_available):
+    """Whether it was read into large pages or mapped."""
+    monkeypatch.setattr(large_pages, "available", lambda: large_pages_available)
     first = place.load()
     second = place.load()
     shutil.rmtree(place.cache)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import types
 
+from kestrel_engine import large_pages
 from kestrel_engine.cpu.functions import ONE, ZERO
 from kestrel_engine.cpu.jit import bits_from_float, float_from_bits, kernel
 from kestrel_engine.cpu.operation import f32_2d, i8_2d, i32_2d, operation, u8_3d, u16_3d
@@ -52,6 +53,11 @@ def aligned_empty(shape: tuple[int, ...], dtype) -> np.ndarray:
     raw = np.empty(size + 64, np.uint8)
     start = -raw.ctypes.data % 64
     return raw[start : start + size].view(dtype).reshape(shape)
+
+
+def _weights_empty(shape: tuple[int, ...], dtype) -> np.ndarray:
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    return large_pages.empty(size).view(dtype).reshape(shape)
 
 
 _STORED = types.Array(types.uint16, 2, "C", readonly=True)
@@ -118,14 +124,14 @@ def pack_matrix(matrix: np.ndarray, format: str) -> PackedMatrix:
     matrix = np.ascontiguousarray(matrix)
     tiles, blocks = -(-rows // TILE), width // BLOCK
     if format == "bf16":
-        weights = aligned_empty((tiles, width // 2, 2 * TILE), np.uint16)
+        weights = _weights_empty((tiles, width // 2, 2 * TILE), np.uint16)
         _pack_bfloat16(matrix, weights)
         return PackedMatrix(format, rows, width, weights, np.empty((0, 0, 0), np.uint16))
     bits = 8 if format == "q8" else 4
     values, value_scales = np.empty((rows, width), np.int8), np.empty((rows, blocks), np.uint16)
     _quantize_matrix(matrix, values, value_scales, bits)
-    weights = aligned_empty((tiles, blocks, Q8_BLOCK_BYTES if bits == 8 else Q4_BLOCK_BYTES), np.uint8)
-    scales = aligned_empty((tiles, blocks, TILE), np.uint16)
+    weights = _weights_empty((tiles, blocks, Q8_BLOCK_BYTES if bits == 8 else Q4_BLOCK_BYTES), np.uint8)
+    scales = _weights_empty((tiles, blocks, TILE), np.uint16)
     _pack_quantized(values, value_scales, weights, scales, bits)
     return PackedMatrix(format, rows, width, weights, scales)
 

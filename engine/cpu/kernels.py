@@ -139,7 +139,7 @@ def conv_silu(op, run, first, last):
     x, ring, taps, out = f32_2d(op, 0), f32_2d(op, 1), f32_2d(op, 2), f32_2d(op, 3)
     position, rows, places = word(run, RUN_POSITION), out.shape[0], ring.shape[0]
     channels = taps.shape[1]
-    zeros = np.zeros(channels, np.float32)
+    zeros = np.zeros(channels if position < 3 else 0, np.float32)
     for item in range(first, last):
         start, end = item * COLUMNS, min((item + 1) * COLUMNS, channels)
         a, b, c = (
@@ -149,8 +149,9 @@ def conv_silu(op, run, first, last):
         )
         _convolve(a, b, c, x, taps, start, end, out)
         for m in range(max(0, rows - places), rows):
-            for k in range(start, end):
-                ring[(position + m) % places, k] = x[m, k]
+            source, target = x[m, start:end], ring[(position + m) % places, start:end]
+            for k in range(end - start):
+                target[k] = source[k]
 
 
 @operation

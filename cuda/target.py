@@ -6,6 +6,8 @@ Everything that differs between the two is imported from here; kernels are writt
 
 from __future__ import annotations
 
+import contextlib
+
 import numba
 import numba.cuda
 
@@ -45,7 +47,8 @@ def kernel(function):
     if not SIMULATOR:
         from kestrel_cuda.kernel_cache import KernelCache
 
-        made._cache = KernelCache(function)
+        with contextlib.suppress(RuntimeError):  # no folder to keep it in
+            made._cache = KernelCache(function)
     return made
 
 

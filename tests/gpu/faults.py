@@ -55,6 +55,12 @@ FAULTS = {
         "arrive(counters, 0, 1, cuda.gridDim.x - 1)",
         "norm behind a product",
     ),
+    "the block with the highest number taken for the last": (
+        "finish",
+        "if arrive(counters, 0, 1, cuda.gridDim.x):",
+        "if cuda.blockIdx.x == cuda.gridDim.x - 1:",
+        "norm behind a product",
+    ),
     "a counter left full": ("arrival", "counters[place] = 0", "pass", "SwiGLU behind wide tiles"),
     "a block's share counted twice": (
         "finish",

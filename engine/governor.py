@@ -188,10 +188,10 @@ class Governor:
         affordable = [k for k in range(len(rates)) if losses[k] <= MOST_CREDIT]
         drafting = [k for k in affordable if k > 0]
         hoped = max(drafting, key=lambda k: self._hope(known, k), default=0)
+        if known.length == 0 and self._verifying.longest_known:
+            return max(drafting, key=rates.__getitem__, default=None)
         if hoped and hoped != known.length and not self._verifying.knows_well(hoped):
             return hoped
-        if known.length == 0:
-            return max(drafting, key=rates.__getitem__, default=None)
         newest = self._verifying.newest
         others = [k for k in (known.length + 1, known.length - 1) if k in affordable]
         if not self._verifying.knows_well(0):

@@ -20,7 +20,7 @@ from kestrel_cuda.buffers import ROWS
 from kestrel_cuda.layout import BLOCKS
 from kestrel_cuda.memory import DeviceArray, Memory, Mirror
 from kestrel_cuda.model import CudaModel
-from kestrel_cuda.operations import Operations
+from kestrel_cuda.operations import WIDE_SIZES, Operations
 from kestrel_engine.config import FULL, LINEAR, ModelConfig
 from kestrel_engine.state import CONV_HISTORY
 from kestrel_engine.weights import AttentionWeights, DeltaWeights, FeedForward, MtpWeights, Weights
@@ -97,6 +97,9 @@ def launch_bytes(name: str, arguments: tuple, rows: int, context: int) -> int:
         weights, scales, _, _, out, add, _, _, extra = arguments
         outputs = rows * out.shape[1] * 4 * (1 + add)
         return weights.nbytes + scales.nbytes + outputs + _rows_bytes(extra, rows)
+    if name.endswith("_tiles"):
+        weights, scales, _, _, out, add, *_ = arguments
+        return weights.nbytes + scales.nbytes + rows * out.shape[1] * 4 * (1 + add)
     if name == "embed_rows":
         return rows * arguments[3].shape[1] * (2 + 4)
     if name == "scores_rows":
@@ -295,6 +298,10 @@ class Shape:
         parts = [self.verify(drafts)] + ([self.draft(drafts)] if drafts else [])
         return Cost(sum(p.bytes for p in parts), sum(p.launches for p in parts), parts[0].by_kernel)
 
+    def wide(self, rows: int) -> Cost:
+        """A chunk of a prompt, on the tensor cores."""
+        return self._cost(rows, lambda: self.model.wide.trunk(self.state, rows))
+
     def host_bytes(self, drafts: int) -> int:
         """Bytes that a round copies to the device and back."""
         self.memory.copied = 0
@@ -306,6 +313,12 @@ class Shape:
 # --- the tables -------------------------------------------------------------------------------------------
 
 
+def _line(name: str, format: str, what: str, cost: Cost) -> str:
+    times = [f"{f('H200'):.2f} / {f('RTX 5090'):.2f}" for f in (cost.floor_ms, cost.estimate_ms)]
+    amount = f"{cost.bytes / 1e9:.3f} | {cost.launches}"
+    return f"| {name} | {format} | {what} | {amount} | {times[0]} | {times[1]} |"
+
+
 def tables(context: int = 4096) -> str:
     """Costs of rounds and of the plain step's kernels, as Markdown."""
     lines = [
@@ -315,10 +328,9 @@ def tables(context: int = 4096) -> str:
     for name, format in (("0.8B", "q8"), ("4B", "q4"), ("27B", "q4"), ("27B", "q8")):
         made = Shape(name, format, context)
         for drafts in (0, 1, 3, 8):
-            cost = made.round(drafts)
-            times = [f"{f('H200'):.2f} / {f('RTX 5090'):.2f}" for f in (cost.floor_ms, cost.estimate_ms)]
-            amount = f"{cost.bytes / 1e9:.3f} | {cost.launches}"
-            lines.append(f"| {name} | {format} | {drafts} | {amount} | {times[0]} | {times[1]} |")
+            lines.append(_line(name, format, str(drafts), made.round(drafts)))
+        most = max(WIDE_SIZES)
+        lines.append(_line(name, format, f"{most} rows of a prompt", made.wide(most)))
     lines += ["", "| kernel | launches | MB | share |", "|---|--:|--:|--:|"]
     plain = Shape("27B", "q4", context).round(0)
     for kernel, (launches, size) in sorted(plain.by_kernel.items(), key=lambda item: -item[1][1]):

@@ -8,6 +8,7 @@ import pytest
 
 from kestrel_cuda.buffers import ROWS
 from kestrel_cuda.cost import BANDWIDTH, SHAPES, Shape, tables
+from kestrel_cuda.model import _groups, _wide_groups
 from kestrel_cuda.operations import FUSED_NORM_ROWS, WIDE_SIZES
 from kestrel_cuda.warm import compile_kernels
 
@@ -52,6 +53,28 @@ def test_more_rows_read_no_more_weights(large):
     products = [large.verify(drafts).by_kernel["q4_two_rows"] for drafts in (0, 3, 8)]
     assert len({launches for launches, _ in products}) == 1
     assert products[2][1] < 1.02 * products[0][1]  # the rows themselves
+
+
+def test_a_wide_chunk_reads_the_matrices_once(large):
+    """All but the logits' matrix and the tiny projections of betas and decays."""
+    plain, wide = large.round(0).by_kernel, large.wide(64).by_kernel
+    logits = SHAPES["27B"].vocab_size * SHAPES["27B"].hidden_size * 4.5 / 8
+    products = plain["q4_rows"][1] + plain["q4_two_rows"][1] - logits
+    assert products < wide["q4_tiles"][1] < 1.1 * products  # and 64 rows of results
+    assert wide["delta_rows"][0] == 8 * plain["delta_rows"][0]
+
+
+@pytest.mark.parametrize(
+    "rows, commit", [(1, 1), (9, 1), (6, 6), (70, 70), (64, 64), (100, 92), (17, 16), (30, 29), (9, 9)]
+)
+def test_passes_take_every_row_once_and_speculative_rows_together(rows, commit):
+    wide = _wide_groups(rows, commit)
+    left, left_commit = rows - sum(wide), commit - sum(wide)
+    narrow = _groups(left, left_commit, ROWS)
+    assert sum(narrow) == left and all(count <= ROWS for count in narrow)
+    assert set(wide) <= set(WIDE_SIZES) and left < min(WIDE_SIZES) + ROWS
+    if commit < rows:
+        assert left_commit >= 1 and narrow[-1] > rows - commit
 
 
 @pytest.mark.parametrize("card", BANDWIDTH)

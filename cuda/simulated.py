@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import struct
 import sys
 import threading
 import time
@@ -126,15 +127,15 @@ def bits_from_float(x):
     return np.float32(x).view(np.int32)
 
 
+_word, _bytes = struct.Struct("i").pack, struct.Struct("4b").unpack
+
+
 def dot4(a, b, accumulator):
     if not a or not b:  # padding is everywhere in small shapes
         return accumulator
-    left, right = int(a), int(b)
-    total = int(accumulator)
-    for shift in (0, 8, 16, 24):
-        x, y = (left >> shift) & 255, (right >> shift) & 255
-        total += (x - 256 * (x > 127)) * (y - 256 * (y > 127))
-    return np.int32(total)
+    a0, a1, a2, a3 = _bytes(_word(a))
+    b0, b1, b2, b3 = _bytes(_word(b))
+    return np.int32(int(accumulator) + a0 * b0 + a1 * b1 + a2 * b2 + a3 * b3)
 
 
 def _items(array, offset: int, dtype) -> tuple:
@@ -176,18 +177,36 @@ def clock_nanoseconds():
     return time.perf_counter_ns()
 
 
+class _Warp:
+    """Where the lanes of a warp meet: the last to come hands everybody's values to all."""
+
+    def __init__(self):
+        self._turn, self._values, self._count, self._all = threading.Condition(), [None] * WARP, 0, None
+
+    def exchange(self, lane: int, value) -> list:
+        with self._turn:
+            values = self._values
+            values[lane], self._count = value, self._count + 1
+            if self._count == WARP:
+                self._values, self._count, self._all = [None] * WARP, 0, values
+                self._turn.notify_all()
+            while self._all is not values:  # nobody can replace it before this lane comes again
+                if not self._turn.wait(PATIENCE):
+                    raise RuntimeError(
+                        "a lane waits for its warp: another lane has raised or gone another way"
+                    )
+        return values
+
+
 def _exchange(value) -> list:
     """The values of all lanes of the calling thread's warp."""
     thread = threading.current_thread()
     warp, lane = divmod(thread.thread_id, WARP)
     with _lock:
         warps = thread._manager.__dict__.setdefault("kestrel_warps", {})
-        barrier, values = warps.setdefault(warp, (threading.Barrier(WARP), [None] * WARP))
-    values[lane] = value
-    barrier.wait(PATIENCE)
-    everyone = list(values)
-    barrier.wait(PATIENCE)
-    return everyone
+        if warp not in warps:
+            warps[warp] = _Warp()
+    return warps[warp].exchange(lane, value)
 
 
 def warp_sum(value):

@@ -20,8 +20,8 @@ from kestrel_engine.numerics import BLOCK, SEGMENT
 from kestrel_engine.state import KEY_BLOCK, DeltaLayer, KVCache
 from kestrel_engine.weights import DeltaWeights, Weights
 
-TILE_GRAIN_BYTES = 1 << 14
-"""Least weight bytes that a thread takes at a time."""
+TILE_GRAIN_BYTES = 1 << 15
+"""Least weight bytes that a thread takes at a time: the first ones of a part are waited for."""
 ROW_GRAIN = 1 << 13
 """Least numbers of rows that a thread takes at a time where little is done with each."""
 KEPT_PRODUCTS = 32

@@ -132,7 +132,7 @@ def share(items: int, threads: int, grain: int) -> np.ndarray:
     borders = [0]
     while borders[-1] < items:
         left = items - borders[-1]
-        size = left if threads == 1 else max(grain, left // (2 * threads), 1)
+        size = left if threads == 1 else max(grain, 3 * left // (4 * threads), 1)
         borders.append(min(items, borders[-1] + size))
     return np.array(borders, np.int64)
 

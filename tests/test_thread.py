@@ -12,7 +12,6 @@ import engines
 import pytest
 from engines import Running, ids_of
 
-from kestrel_engine.cpu.backend import CpuBackend
 from kestrel_engine.cpu.model import CpuModel
 from kestrel_engine.cpu.program import Program
 from kestrel_engine.errors import UsageError
@@ -230,7 +229,7 @@ def is_one_line(event: Failed) -> bool:
 
 @pytest.mark.parametrize(
     "owner, operation",
-    [(Program, "execute"), (CpuModel, "_trunk"), (CpuModel, "logits"), (CpuBackend, "log_sum_exp")],
+    [(Program, "run"), (CpuModel, "program"), (CpuModel, "_end_pass")],
 )
 @pytest.mark.parametrize("calls", [1, 4])
 def test_an_exception_in_a_kernel(running, expected, monkeypatch, caplog, owner, operation, calls):

@@ -12,7 +12,9 @@ import operator
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.extending import intrinsic, models, overload, register_model
+from numba.core.extending import intrinsic, lower_builtin, models, register_model
+from numba.core.typing import signature
+from numba.core.typing.templates import ConcreteTemplate, infer_global
 
 from kestrel_engine.cpu.functions import (
     E0,
@@ -116,34 +118,23 @@ def _splat(builder, scalar, kind):
     return builder.shuffle_vector(one, undefined, ir.Constant(i32x16, [0] * LANES))
 
 
-def _binary(name: str):
-    @intrinsic
-    def apply(typing, one, other):
-        def code(context, builder, signature, args):
-            return getattr(builder, name)(*args)
+def _infix(symbol, name: str) -> None:
+    """Teach numba `one symbol other` of two vectors. Not as an overload: to compile those takes far longer."""
+    template = type(f"_{name}", (ConcreteTemplate,), {"cases": [signature(vector, vector, vector)]})
+    infer_global(symbol)(template)
 
-        return vector(vector, vector), code
-
-    return apply
-
-
-_add, _subtract, _multiply, _divide = _binary("fadd"), _binary("fsub"), _binary("fmul"), _binary("fdiv")
+    @lower_builtin(symbol, vector, vector)
+    def code(context, builder, signature, args):
+        return getattr(builder, name)(*args)
 
 
-def _infix(symbol, apply) -> None:
-    @overload(symbol, inline="always")
-    def choose(one, other):
-        if isinstance(one, Float32x16) and isinstance(other, Float32x16):
-            return lambda one, other: apply(one, other)
-
-
-for _symbol, _apply in (
-    (operator.add, _add),
-    (operator.sub, _subtract),
-    (operator.mul, _multiply),
-    (operator.truediv, _divide),
+for _symbol, _name in (
+    (operator.add, "fadd"),
+    (operator.sub, "fsub"),
+    (operator.mul, "fmul"),
+    (operator.truediv, "fdiv"),
 ):
-    _infix(_symbol, _apply)
+    _infix(_symbol, _name)
 
 
 @intrinsic

@@ -1,4 +1,4 @@
-"""Packed weights kept on disk, so that a model is quantised and packed once and mapped ever after.
+"""Packed weights kept on disk, so that a model is quantised and packed once and loaded ever after.
 
 A file's name is a hash of all that decides its contents: the bytes of the checkpoint, the format, the backend
 and its layout (as seen on a sample that is packed each time, so a changed layout needs no version number).

@@ -15,6 +15,7 @@ from kestrel_engine.config import FULL, ModelConfig, load_config, load_generatio
 from kestrel_engine.draft_head import make_draft_head
 from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_engine.events import Event, Loading, Notice
+from kestrel_engine.memory import available_memory
 from kestrel_engine.options import EngineOptions, SamplingOptions
 from kestrel_engine.session import Session
 from kestrel_engine.tokenizer import Tokenizer
@@ -72,17 +73,6 @@ def _from_hub(name: str, emit: Callable[[Event], None]) -> Path:
         reason = " ".join(str(error).split())[:160] or type(error).__name__
         advice = "check the name and the network, or give a folder"
         raise KestrelError(f"{name} cannot be downloaded ({reason}): {advice}") from error
-
-
-def available_memory() -> int:
-    """Bytes that can be used without swapping."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def choose_format(wanted: str, weight_count: int, memory: int) -> str:

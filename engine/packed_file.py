@@ -1,5 +1,5 @@
 """One file of packed matrices: arrays at aligned places, then an index, then a trailer that only a complete
-file has. It is read into large pages where there are some; else it is mapped, and processes share its pages.
+file has. It is mapped, not read, so it is there at once.
 
 Layout: the arrays' bytes, each padded with zeros to ALIGNMENT; the index, JSON `{"key": …, "matrices": {name:
 {"type", "numbers": {field: value}, "arrays": {field: {"dtype", "shape", "begin", "sum"}}}}}`; the trailer, MAGIC,
@@ -12,14 +12,13 @@ import dataclasses
 import hashlib
 import json
 import math
-import mmap
 import os
 import stat
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from kestrel_engine import large_pages
+from kestrel_engine.mapped_file import map_file, move_to_large_pages
 
 ALIGNMENT = 64
 MAGIC = b"kestrel packed 1"
@@ -77,7 +76,7 @@ class PackedWriter:
 def map_packed(path: os.PathLike | str, key: str, matrix_type: type) -> dict[str, Any]:
     """The matrices of the file by name, their arrays read-only views of the file in memory.
 
-    Every byte is checked, which also brings mapped pages in. Raises Damaged, or OSError (a missing file too).
+    Every byte is checked, which also brings the pages in. Raises Damaged, or OSError (a missing file too).
     """
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise Damaged  # to open a pipe would wait for ever
@@ -85,26 +84,13 @@ def map_packed(path: os.PathLike | str, key: str, matrix_type: type) -> dict[str
         size = os.fstat(file.fileno()).st_size
         if size < TRAILER_BYTES:
             raise Damaged
-        data = _read(file, size) if large_pages.available() else _map(file)
+        data = map_file(file)
     try:
-        return _matrices(data, key, matrix_type)
+        matrices = _matrices(data, key, matrix_type)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Damaged from None
-
-
-def _read(file: BinaryIO, size: int) -> np.ndarray:
-    data = large_pages.empty(size)
-    if file.readinto(data.data) != size:
-        raise Damaged
-    data.flags.writeable = False
-    return data
-
-
-def _map(file: BinaryIO) -> np.ndarray:
-    # Private and read-only: pages are shared all the same, and populated in one go.
-    flags = {"flags": mmap.MAP_PRIVATE | mmap.MAP_POPULATE, "prot": mmap.PROT_READ}
-    how = flags if hasattr(mmap, "MAP_POPULATE") else {"access": mmap.ACCESS_READ}
-    return np.frombuffer(mmap.mmap(file.fileno(), 0, **how), np.uint8)
+    move_to_large_pages(data)
+    return matrices
 
 
 def _matrices(data: np.ndarray, key: str, matrix_type: type) -> dict[str, Any]:

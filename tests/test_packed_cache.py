@@ -361,7 +361,7 @@ def test_two_at_once(place):
 
 @pytest.mark.parametrize("large_pages_available", [True, False])
 def test_a_file_in_use_outlives_its_removal(place, monkeypatch, large_pages_available):
-    """Whether it was read into large pages or mapped."""
+    """Whether its pages are being moved or stay as they are."""
     monkeypatch.setattr(large_pages, "available", lambda: large_pages_available)
     first = place.load()
     second = place.load()

@@ -177,6 +177,7 @@ class Team:
 
     def __init__(self) -> None:
         self._shared = _block(SHARED_WORDS)
+        self._shared[TICKET] = SPARE  # a helper may come to the first pass before it has begun
         self._shared[YIELD] = _yield_address()
         self._address = self._shared.ctypes.data
         self._helpers: list[Helper] = []

@@ -9,6 +9,7 @@ whole.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,6 +54,10 @@ class Model:
     ) -> WholeRound | None:
         """Draft, verify as `forward` does, and choose, as one piece of work; None: do it step by step."""
         return None
+
+    def preparing(self, state: State, head: DraftHead | None) -> Iterator[None]:
+        """Make beforehand what rounds on `state` would make when they first need it, a piece before each yield."""
+        return iter(())
 
     # --- trunk ---------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ consumed tokens only.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kestrel_engine.answer import Answer
@@ -75,6 +75,11 @@ class Session:
         if draft_head is not None:
             self.drafters["mtp"] = MtpDrafter(model, draft_head)
         self._snapshots: list[Snapshot] = []
+
+    def preparing(self) -> Iterator[None]:
+        """Make beforehand what rounds will need, a piece before each yield; a turn may begin between two."""
+        mtp = self.drafters.get("mtp")
+        return self.model.preparing(self.state, mtp.head if isinstance(mtp, MtpDrafter) else None)
 
     def answer(self, turn: Turn, emit: Callable[[Event], None], cancelled: Callable[[], bool]) -> TurnEnded:
         """Consume the prompt and generate; events go to `emit`, the end of the turn is returned.

@@ -6,7 +6,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.events import Cancel, Command, Event, Failed, Loading, Ready, SetSpeculation, Submit
@@ -61,7 +61,9 @@ class Engine:
     def _run(self) -> None:
         if not self._load():
             return
+        preparing = self._loaded.session.preparing()
         while not self._quitting:
+            self._guarded(lambda: self._prepare(preparing))
             number, submit = self._commands.get()
             if submit is not None:
                 self._guarded(lambda number=number, submit=submit: self._answer(number, submit))
@@ -89,6 +91,11 @@ class Engine:
             )
 
         return self._guarded(load, fatal=True)
+
+    def _prepare(self, preparing: Iterator[None]) -> None:
+        """Go on with what rounds will need, until a command comes."""
+        while self._commands.empty() and next(preparing, self) is not self:
+            pass
 
     def _guarded(self, action: Callable[[], None], fatal: bool = False) -> bool:
         """Run `action`; an exception becomes a Failed event and a log entry. True when nothing was raised."""

@@ -163,3 +163,31 @@ def test_only_the_newest_head_is_kept(model):
     assert sum(key[0] == "draft head" for key in state.prepared) == 1
     firsts = [each for key, each in state.prepared.items() if key[0] == "mtp first"]
     assert firsts and all(len(first.chains) == 1 for first in firsts)
+
+
+def test_rounds_that_were_prepared_record_nothing(model, monkeypatch):
+    head, sampler = make_draft_head(model, 40, [380]), Sampler(SamplingOptions(), model.backend)
+    tokens = models.random_tokens(model, 200)
+    found = []
+    for prepared in (False, True):
+        state, _ = models.consume(model, tokens[:5])
+        for _ in model.preparing(state, head) if prepared else ():
+            pass
+        drafter = FirstHit([MtpDrafter(model, head)])
+        head.add(tokens)  # or it would grow
+        with monkeypatch.context() as patch:
+            if prepared:
+                patch.setattr(CpuBackend, "recording", None)
+                patch.setattr(program.Program, "chain", None)
+            for count, right in (
+                (0, 0),
+                (1, 0),
+                (3, 0),
+                (MAX_DRAFT, 0),
+                *((n, 0) for n in range(1, MAX_DRAFT)),
+            ):
+                result = model.whole_round(state, tokens[state.length], count, drafter, sampler)
+                CursorRollback().settle(model, state, right)
+                found.append((prepared, result.drafts, result.chosen))
+    half = len(found) // 2
+    assert [each[1:] for each in found[:half]] == [each[1:] for each in found[half:]]

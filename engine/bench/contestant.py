@@ -52,6 +52,8 @@ class Contestant:
         self.session = new_session(loaded)
         self.session.draft_length = draft_length
         self.drafter = drafter
+        for _ in self.session.preparing():
+            pass
         self._empty = self.session.state.snapshot()
         self._scripted = None
         if accept is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from kestrel_engine.model import Model
 from kestrel_engine.options import MAX_DRAFT
 from kestrel_engine.state import KVCache, State
 
-KEPT_PROGRAMS = 32
+KEPT_PROGRAMS = 64
 """Programs kept for one state; the longest unused is recorded again when it is wanted."""
 
 
@@ -30,6 +30,9 @@ class CpuModel(Model):
 
     def whole_round(self, state, next_token, draft_length, drafter, sampler) -> WholeRound | None:
         return self.rounds.run(state, next_token, draft_length, drafter, sampler)
+
+    def preparing(self, state, head) -> Iterator[None]:
+        return self.rounds.preparing(state, head)
 
     def draft(self, state, next_token, count, head, sampler) -> list[int]:
         drafts = self.rounds.draft(state, next_token, count, head, sampler)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +44,15 @@ class Rounds:
         """Words of the MTP head's pass for each draft and of its choice; one that only takes a token; and those of
         the verify pass."""
         self._runs[:, RUN_DRAFT] = np.arange(len(self._runs))
+
+    def preparing(self, state: State, head: DraftHead | None) -> Iterator[None]:
+        """`Model.preparing`: every pass of a round, and every chain of them."""
+        for count in range(MAX_DRAFT + 1):
+            verify = self._verify(state, 1 + count)
+            yield
+            for pairs in range(1, MAX_DRAFT + 2) if count and head is not None else ():
+                self._chain(state, self._first(state, pairs), count, head, (verify,))
+                yield
 
     # --- drafting ------------------------------------------------------------------------------------------
 

@@ -30,7 +30,8 @@ CHUNK = 32 << 20
 """Bytes moved in one step; at least what `large_pages.empty` gives a mapping of its own."""
 MEMORY_FACTOR = 1.25
 """Memory that must be available, as a multiple of what is still to be moved."""
-LOWEST_PRIORITY = 19
+PRIORITY = 10
+"""Of the thread that moves (0 is a usual thread's, 19 the lowest, which gets nowhere while an answer computes)."""
 
 # Of Linux on all 64-bit processors; Python's mmap does not name them.
 _MAP_FIXED, _MAP_NORESERVE = 0x10, 0x4000
@@ -95,7 +96,7 @@ def _move(reference: weakref.ref[_Mapping]) -> None:
     """Holds the mapping for one chunk at a time, so that it can die in between."""
     begin, large = 0, None
     try:
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)  # of this thread alone
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), PRIORITY)  # of this thread alone
         large = large_pages.empty(CHUNK)
         while (mapping := reference()) is not None:
             rest = (mapping.size - begin) // PAGE * PAGE

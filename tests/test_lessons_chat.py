@@ -119,11 +119,16 @@ def test_lesson_34_a_drafted_stop_that_the_model_does_not_say(session, model, mo
 
 
 @pytest.mark.parametrize("calls", [0, 1, 2, 3])
-def test_lesson_35_an_exception_between_verify_and_commit(session, model, monkeypatch, calls):
+@pytest.mark.parametrize(
+    "step, sampling",
+    [("emit", SAMPLED), ("sample", rounds.SAMPLINGS["penalties"])],
+    ids=["whole", "stepwise"],
+)
+def test_lesson_35_an_exception_between_verify_and_commit(session, model, monkeypatch, calls, step, sampling):
     prompt = models.random_tokens(model, 20)
-    ids = rounds.plain_ids(model, prompt, SAMPLED, 12)
+    ids = rounds.plain_ids(model, prompt, sampling, 12)
     knowing(session, prompt, ids, 3, 3)
-    original, left = Sampler.sample, [calls]
+    original, left = getattr(Sampler, step), [calls]
 
     def breaks(self, *arguments):
         left[0] -= 1
@@ -132,9 +137,9 @@ def test_lesson_35_an_exception_between_verify_and_commit(session, model, monkey
         return original(self, *arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Sampler, "sample", breaks)
+        patch.setattr(Sampler, step, breaks)
         with pytest.raises(RuntimeError, match="between"):
-            rounds.answer(session, Turn(prompt, SAMPLED, 12, drafter="known", boundary=15))
+            rounds.answer(session, Turn(prompt, sampling, 12, drafter="known", boundary=15))
     test_session.check_turn(session, prompt, 15)
 
 

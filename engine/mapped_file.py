@@ -33,6 +33,8 @@ MEMORY_FACTOR = 1.25
 PRIORITY = 10
 """Of the thread that moves (0 is a usual thread's, 19 the lowest, which gets nowhere while an answer computes)."""
 
+_MOVER = "kestrel-pages"
+
 # Of Linux on all 64-bit processors; Python's mmap does not name them.
 _MAP_FIXED, _MAP_NORESERVE = 0x10, 0x4000
 _MREMAP_MAYMOVE, _MREMAP_FIXED, _MREMAP_DONTUNMAP = 1, 2, 4
@@ -53,9 +55,16 @@ def move_to_large_pages(data: np.ndarray) -> threading.Thread | None:
     bytes any more."""
     if not isinstance(data.base, _Mapping):
         return None
-    mover = threading.Thread(target=_move, args=(weakref.ref(data.base),), name="kestrel-pages", daemon=True)
+    mover = threading.Thread(target=_move, args=(weakref.ref(data.base),), name=_MOVER, daemon=True)
     mover.start()
     return mover
+
+
+def wait_until_moved() -> None:
+    """Return when nothing is being moved: for whoever measures."""
+    for thread in threading.enumerate():
+        if thread.name == _MOVER:
+            thread.join()
 
 
 class _Mapping:

@@ -12,6 +12,7 @@ from kestrel_engine.bench.machine import machine_facts
 from kestrel_engine.errors import UsageError
 from kestrel_engine.events import Loading
 from kestrel_engine.loader import LoadedModel, load
+from kestrel_engine.mapped_file import wait_until_moved
 from kestrel_engine.options import MAX_DRAFT, DraftLength, EngineOptions
 
 SCHEMA = 1
@@ -136,6 +137,7 @@ def load_model(
         context=context,
     )
     loaded = load(options, emit)
+    wait_until_moved()
     progress.done()
     return loaded
 

@@ -165,7 +165,7 @@ def load(options: EngineOptions, emit: Callable[[Event], None]) -> LoadedModel:
         format, why_not = _fit_card(options, config, weight_count)
         device = "cpu" if why_not else device
     if why_not:
-        emit(Loading(f"using the CPU: {why_not}"))
+        emit(Loading(f"using the CPU: {why_not.removesuffix(', or use --device cpu')}"))
     memory = available_memory()
     if device == "cpu":
         format = choose_format(options.quant, weight_count, memory)

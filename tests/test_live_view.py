@@ -118,6 +118,32 @@ def test_copied_text_is_the_source_text() -> None:
     drive(scenario, engine=Puppet, size=(24, 30))
 
 
+def test_the_heading_of_reasoning_is_painted_as_it_counts() -> None:
+    painted: set[int] = set()
+
+    async def scenario(chat: Driver) -> None:
+        await chat.ask("question", wait=False)
+        engine, view = chat.engine, chat.view
+        engine.begin(reasoning=True)
+        original = view.refresh_lines
+
+        def refresh_lines(first: int, count: int = 1) -> None:
+            painted.update(range(first, first + count))
+            original(first, count)
+
+        view.refresh_lines = refresh_lines
+        for index in range(60):
+            painted.clear()
+            engine.emit(round_of(index, ["thought "], start=index))
+            await chat.taken()
+            count = f"{index + 1} token" + ("s" if index else "")
+            heading = chat.shown.index(f"▾ reasoning, {count}")
+            assert heading in painted
+        assert len(painted) < sum(line.startswith("┊") for line in chat.shown), "and not all that is below it"
+
+    drive(scenario, engine=Puppet)
+
+
 def test_reasoning_stands_apart_and_folds() -> None:
     async def scenario(chat: Driver) -> None:
         await chat.ask("question", wait=False)

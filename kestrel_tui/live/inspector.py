@@ -18,8 +18,7 @@ _DRAFTERS = {"mtp": "the head", "lookup": "the lookup"}
 
 class Inspector(Static):
     DEFAULT_CSS = """
-    Inspector { height: 6; padding: 0 2; text-wrap: nowrap; text-overflow: ellipsis; display: none;
-                border-top: solid $panel; }
+    Inspector { height: 8; padding: 0 2; display: none; border-top: solid $panel; }
     Inspector.-open { display: block; }
     """
 
@@ -28,7 +27,8 @@ class Inspector(Static):
 
 
 def describe(shown: ShownToken) -> Content:
-    """Up to five lines: the token, its kind, the guess against the choice, the round and why, its cost."""
+    """Up to five lines: the token, its kind, the guess against the choice, the round and why, its cost. A narrow
+    screen wraps them."""
     token, event = shown
     piece = Content.assemble(
         ("piece ", _MUTED), (_quoted(token.text), "bold"), (" id ", _MUTED), str(token.id),

@@ -80,12 +80,13 @@ class TokenView(ScrollView, can_focus=True):
             return
         transcript = self.transcript
         dirty, transcript.dirty = transcript.dirty, None
+        heading, transcript.heading = transcript.heading, None
         if self._generation != transcript.generation:
             self._generation, dirty = transcript.generation, 0
             self._strips.clear()
         if dirty is None:
             return
-        for key in [key for key in self._strips.keys() if key[0] >= dirty]:  # noqa: SIM118 (not a dict)
+        for key in [key for key in self._strips.keys() if key[0] >= dirty or key[0] == heading]:  # noqa: SIM118 (not a dict)
             self._strips.discard(key)
         end = max(transcript.height, self.virtual_size.height)
         self._arrange(with_bar)
@@ -93,6 +94,8 @@ class TokenView(ScrollView, can_focus=True):
         first, end = max(dirty, top), min(end, top + self.size.height)
         if first < end:
             self.refresh_lines(first, end - first)
+        if heading is not None and top <= heading < first:
+            self.refresh_lines(heading, 1)
 
     def set_live(self, block: Block | None, guesses: tuple[str, ...] = ()) -> None:
         """Put the caret at the end of `block`, with rejected drafts behind it; None takes it away."""

@@ -80,6 +80,8 @@ class Transcript:
         """Cells a line of text may have."""
         self.folded = False
         """Whether new reasoning is folded."""
+        self.heading: int | None = None
+        """Row of the heading above what has grown last: it counts its tokens."""
         self.generation = 0
         """Counts the changes after which no row is what it was."""
         self._dirty: int | None = None
@@ -133,6 +135,8 @@ class Transcript:
         start = block.lines[first][0]
         block.lines[first:] = wrap(block.text, self.width, start)
         self.touch(block.top + (0 if block.folded else block.has_header + first))
+        if block.has_header:
+            self.heading = block.top
         self._moved(block, block.height - before)
 
     def set_width(self, width: int) -> None:

@@ -15,6 +15,33 @@ def test_enter_sends_and_ctrl_j_begins_a_line() -> None:
     drive(scenario, engine=Puppet)
 
 
+def test_keys_of_one_burst_act_in_their_order() -> None:
+    """As a terminal delivers them when the screen lags behind the typist."""
+
+    async def scenario(chat: Driver) -> None:
+        await chat.ready()
+
+        async def burst(*keys: str) -> None:
+            for key in keys:
+                chat.app.post_message(events.Key(key, key if len(key) == 1 else None))
+            await chat.pilot.pause()
+
+        prompt = chat.screen.prompt
+        for keys, expected in (
+            (("t", "e", "h", "backspace", "backspace", "h", "e"), "the"),
+            (("a", "b", "c", "left", "X"), "abXc"),
+            (("z", "z", "ctrl+u", "a", "b"), "ab"),
+            (("a", "ctrl+j", "b"), "a\nb"),
+        ):
+            await burst(*keys)
+            assert prompt.text == expected
+            prompt.put("")
+        await burst("H", "i", "enter", "x", "y", "z")
+        assert (chat.submits(), prompt.text) == (["Hi"], "xyz")
+
+    drive(scenario, engine=Puppet)
+
+
 def test_a_paste_never_sends_and_a_large_one_is_taken_whole() -> None:
     async def scenario(chat: Driver) -> None:
         await chat.ready()

@@ -244,8 +244,7 @@ class ChatScreen(Screen[int]):
     def on_prompt_box_sent(self, event: PromptBox.Sent) -> None:
         refusal = self.conversation.enter(event.text)
         if refusal is None:
-            self.prompt.remember(event.text)
-            self.prompt.put("")
+            self.prompt.take(event.text)
             self.view.to_end()
         elif refusal:
             self.tell(refusal, is_bad=self.conversation.fatal is not None)

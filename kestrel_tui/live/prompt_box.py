@@ -69,10 +69,14 @@ class PromptBox(TextArea, inherit_bindings=False):
         self.replace(text, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
+    def take(self, text: str) -> None:
+        """Remove what was sent, and keep what was typed since behind it."""
+        self.remember(text)
+        self.put(self.text.removeprefix(text))
+
     def discard(self) -> None:
         """Clear what is typed; the up arrow and ctrl+z bring it back."""
-        self.remember(self.text)
-        self.put("")
+        self.take(self.text)
 
     async def _on_key(self, event: events.Key) -> None:
         match event.key:
@@ -86,6 +90,11 @@ class PromptBox(TextArea, inherit_bindings=False):
                 pass
             case "home" | "end" if not self.text:
                 self.post_message(self.Edged("start" if event.key == "home" else "end"))
+            case _ if bindings := [
+                own for key in event.aliases for own in self._bindings.key_to_bindings.get(key, [])
+            ]:
+                # At once: Textual would take them on its way back from the screen, behind letters typed after them.
+                await self.run_action(bindings[0].action)
             case _:
                 await super()._on_key(event)
                 return

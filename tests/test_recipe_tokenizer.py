@@ -18,15 +18,15 @@ from kestrel_assets.recipe.tokenizer import (
 def test_control_tokens_take_the_top_ids(built):
     tokenizer = load_tokenizer(built / "tokenizer")
     assert tokenizer.get_vocab_size() == 4096
-    assert [tokenizer.token_to_id(token) for token in CONTROL_TOKENS] == [4091, 4092, 4093, 4094, 4095]
+    assert [tokenizer.token_to_id(token) for token in CONTROL_TOKENS] == list(range(4086, 4096))
 
 
-def test_every_role_is_one_token_and_stays_in_the_text(built, reader):
-    tokenizer = load_tokenizer(built / "tokenizer")
+def test_every_role_is_a_special_token_and_its_word_stays_in_the_text(reader):
     for role in ROLES:
-        ids = tokenizer.encode(role).ids
-        assert len(ids) == 1
-        assert reader.decode(ids, skip_special_tokens=True) == role
+        (token,) = reader.encode(f"<|{role}|>")
+        ids = reader.encode(f"{role}, a {role}.")
+        assert token not in ids
+        assert reader.decode([token, *ids], skip_special_tokens=True) == f"{role}, a {role}."
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_rendering_is_the_template_tokenised(renderer, reader):
 def test_rendering_is_the_brief_word_for_word(renderer, reader):
     rendered = renderer.render(chats()[-1])
     assert reader.decode(rendered.ids) == (
-        "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\nOne?<|im_end|>\n"
-        "<|im_start|>assistant\nFirst.<|im_end|>\n<|im_start|>user\nTwo?<|im_end|>\n"
-        "<|im_start|>assistant\n<think>\nIt asks.\nI answer.\n</think>\n\nSecond.<|im_end|>\n<|endoftext|>"
+        "<|im_start|><|system|>\nBe kind.<|im_end|>\n<|im_start|><|user|>\nOne?<|im_end|>\n"
+        "<|im_start|><|assistant|>\nFirst.<|im_end|>\n<|im_start|><|user|>\nTwo?<|im_end|>\n"
+        "<|im_start|><|assistant|>\n<think>\nIt asks.\nI answer.\n</think>\n\nSecond.<|im_end|>\n<|endoftext|>"
     )
     learned = [i for i, loss in zip(rendered.ids, rendered.loss, strict=True) if loss]
     assert reader.decode(learned) == "First.<|im_end|>It asks.\nI answer.\n</think>\n\nSecond.<|im_end|>"
@@ -132,7 +132,7 @@ def test_empty_thoughts_are_given_not_learned(renderer, reader):
     messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
     rendered = renderer.render({"source": "t", "messages": messages})
     prompt = reader.apply_chat_template(messages[:1], add_generation_prompt=True, tokenize=False)
-    assert prompt.endswith("<|im_start|>assistant\n<think>\n\n</think>\n\n")
+    assert prompt.endswith("<|im_start|><|assistant|>\n<think>\n\n</think>\n\n")
     prompt_ids = reader.encode(prompt)
     assert rendered.ids[: len(prompt_ids)] == prompt_ids
     assert rendered.loss[: len(prompt_ids)] == [0] * len(prompt_ids)
@@ -153,7 +153,7 @@ def test_thinking_can_be_asked_for(reader):
     text = reader.apply_chat_template(
         messages, add_generation_prompt=True, enable_thinking=True, tokenize=False
     )
-    assert text.endswith("<|im_start|>assistant\n<think>\n")
+    assert text.endswith("<|im_start|><|assistant|>\n<think>\n")
 
 
 def test_history_loses_its_thoughts(reader):

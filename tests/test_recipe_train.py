@@ -17,7 +17,14 @@ from kestrel_assets.recipe.errors import RecipeError  # noqa: E402
 from kestrel_assets.recipe.export import export_run  # noqa: E402
 from kestrel_assets.recipe.model import load_checkpoint  # noqa: E402
 from kestrel_assets.recipe.muon import orthogonalise  # noqa: E402
-from kestrel_assets.recipe.train import Trainer, parse_options, train  # noqa: E402
+from kestrel_assets.recipe.train import (  # noqa: E402
+    ANSWERS_MIX,
+    FINAL_MIX,
+    STABLE_MIX,
+    Trainer,
+    parse_options,
+    train,
+)
 
 TINY = "hidden_size=64,num_hidden_layers=4,intermediate_size=64,num_attention_heads=2,num_key_value_heads=1"
 TINY += ",head_dim=32,linear_num_key_heads=2,linear_num_value_heads=2,linear_key_head_dim=32,linear_value_head_dim=32"
@@ -71,6 +78,17 @@ def test_more_steps_prolong_the_stable_phase(corpus, tmp_path):
     trainer = Trainer(options(corpus, tmp_path / "run", steps=40))
     trainer.resume()
     assert trainer.step == 4 and not trainer.is_final and trainer.rate() == 1.0
+
+
+def test_the_last_steps_count_assistant_turns_alone(corpus, tmp_path):
+    trainer = Trainer(options(corpus, tmp_path / "run", steps=50))
+    weights, mixes = [], []
+    for trainer.step in range(50):
+        weights.append(trainer.plan().others_weight)
+        mixes.append(trainer.mix())
+    assert weights == [1.0] * 38 + [0.25] * 10 + [0.0] * 2
+    assert mixes == [STABLE_MIX] * 38 + [FINAL_MIX] * 10 + [ANSWERS_MIX] * 2
+    assert not {"stories", "dialogue", "fairytale"} & set(ANSWERS_MIX)  # nobody in them is an assistant
 
 
 def test_loss_falls(corpus, tmp_path, capsys):

@@ -14,6 +14,7 @@ from kestrel_assets.recipe.tokenizer import (
     IM_START,
     ROLES,
     THINK,
+    role_token,
 )
 
 CACHED_PIECES = 200_000
@@ -71,13 +72,14 @@ class Renderer:
             if role == "system" and index:
                 raise RecipeError("a system message must be the first of its sample")
             put(IM_START)
+            put(role_token(role))
             if role == "assistant":
-                put("assistant\n")
+                put("\n")
                 if index > last_query:
                     content.append(self._put_thoughts(_checked(message.get("reasoning", "")), put))
                 put(text, learned=True)
             else:
-                put(f"{role}\n{text}")
+                put(f"\n{text}")
             put(IM_END, learned=role == "assistant")
             put("\n")
             content.append(text)

@@ -16,12 +16,16 @@ PATTERN = (
 )
 END_OF_TEXT, IM_START, IM_END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 THINK, END_THINK = "<think>", "</think>"
-CONTROL_TOKENS = (END_OF_TEXT, IM_START, IM_END, THINK, END_THINK)
-"""They take the top ids in this order, above the BPE entries."""
-
 ROLES = ("system", "user", "assistant", "person", "friend")
-ROLE_WEIGHT = 20_000
-"""How often each bare role word is shown to the trainer, so that each becomes one token."""
+"""Who speaks. Each is a control token, so that the word in a text is not taken for the role, nor the reverse."""
+
+
+def role_token(role: str) -> str:
+    return f"<|{role}|>"
+
+
+CONTROL_TOKENS = (*map(role_token, ROLES), END_OF_TEXT, IM_START, IM_END, THINK, END_THINK)
+"""They take the top ids in this order, above the BPE entries."""
 
 CHAT_TEMPLATE = r"""
 {%- macro render_content(content) %}
@@ -55,7 +59,7 @@ CHAT_TEMPLATE = r"""
     {%- if message.role == 'system' and not loop.first %}
         {{- raise_exception('A system message must be the first message.') }}
     {%- elif message.role in ['system', 'user', 'person', 'friend'] %}
-        {{- '<|im_start|>' + message.role + '\n' + content + '<|im_end|>\n' }}
+        {{- '<|im_start|><|' + message.role + '|>\n' + content + '<|im_end|>\n' }}
     {%- elif message.role == 'assistant' %}
         {%- set reasoning_content = '' %}
         {%- if message.reasoning_content is string %}
@@ -66,10 +70,10 @@ CHAT_TEMPLATE = r"""
         {%- set content = (content.split('</think>')[-1])|trim %}
         {%- set reasoning_content = reasoning_content|trim %}
         {%- if loop.index0 > ns.last_query_index %}
-            {{- '<|im_start|>assistant\n<think>\n' + reasoning_content + '\n</think>\n\n' }}
+            {{- '<|im_start|><|assistant|>\n<think>\n' + reasoning_content + '\n</think>\n\n' }}
             {{- content + '<|im_end|>\n' }}
         {%- else %}
-            {{- '<|im_start|>assistant\n' + content + '<|im_end|>\n' }}
+            {{- '<|im_start|><|assistant|>\n' + content + '<|im_end|>\n' }}
         {%- endif %}
     {%- else %}
         {{- raise_exception('Unknown role: use system, user, assistant, person or friend.') }}
@@ -77,16 +81,16 @@ CHAT_TEMPLATE = r"""
 {%- endfor %}
 {%- if add_generation_prompt %}
     {%- if enable_thinking is defined and enable_thinking is true %}
-        {{- '<|im_start|>assistant\n<think>\n' }}
+        {{- '<|im_start|><|assistant|>\n<think>\n' }}
     {%- else %}
-        {{- '<|im_start|>assistant\n<think>\n\n</think>\n\n' }}
+        {{- '<|im_start|><|assistant|>\n<think>\n\n</think>\n\n' }}
     {%- endif %}
 {%- endif %}
 """.strip()
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int = VOCABULARY) -> Tokenizer:
-    """A tokenizer of exactly `vocabulary` entries, with all 256 bytes and one token for each role word.
+    """A tokenizer of exactly `vocabulary` entries, with all 256 bytes.
 
     Raises RecipeError when `texts` are too few to fill the vocabulary.
     """
@@ -105,24 +109,20 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int = VOCABULARY) -> Token
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(_with_roles(texts), trainer)
+    tokenizer.train_from_iterator(texts, trainer)
     if tokenizer.get_vocab_size() != entries:
         raise RecipeError(
             f"the text fills {tokenizer.get_vocab_size()} of {entries} vocabulary entries; give more text"
         )
-    tokenizer.add_special_tokens(
-        [AddedToken(token, special=True, normalized=False) for token in CONTROL_TOKENS[:3]]
-    )
-    # As in Qwen, the thinking marks are ordinary text to a decoder, so that a reader can split at them.
-    tokenizer.add_tokens([AddedToken(token, special=False, normalized=False) for token in CONTROL_TOKENS[3:]])
-    assert all(len(tokenizer.encode(role).ids) == 1 for role in ROLES)
+    for token in CONTROL_TOKENS:
+        added = AddedToken(token, special=is_special(token), normalized=False)
+        (tokenizer.add_special_tokens if added.special else tokenizer.add_tokens)([added])
     return tokenizer
 
 
-def _with_roles(texts: Iterable[str]) -> Iterable[str]:
-    yield from texts
-    for role in ROLES:
-        yield "\n".join([role] * ROLE_WEIGHT)
+def is_special(token: str) -> bool:
+    """As in Qwen, the thinking marks are ordinary text to a decoder, so that a reader can split at them."""
+    return token not in (THINK, END_THINK)
 
 
 def save_tokenizer(tokenizer: Tokenizer, folder: Path) -> None:
@@ -137,7 +137,7 @@ def save_tokenizer(tokenizer: Tokenizer, folder: Path) -> None:
             "normalized": False,
             "rstrip": False,
             "single_word": False,
-            "special": token not in (THINK, END_THINK),
+            "special": is_special(token),
         }
         for token, number in ids.items()
     }

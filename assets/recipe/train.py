@@ -1,10 +1,11 @@
-"""Trains kestrel-nano: warm-up, stable phase, linear decay; resumes from its last checkpoint after any stop.
+"""Trains kestrel-nano: warm-up, stable phase, decay, answers; resumes from its last checkpoint after any stop.
 
     python -m kestrel_assets.recipe.train --corpus build/nano --out build/nano/run --steps 6000
 
 Until three quarters of the steps the loss is on all tokens in rows of 512. In the last quarter the learning
-rate falls linearly to zero, rows have 1024 tokens, and users' turns count a quarter of assistant turns. Starting
-the same command again continues; a larger --steps prolongs the stable phase.
+rate falls linearly to zero, rows have 1024 tokens, and users' turns count a quarter of assistant turns. In the
+last twenty-fifth assistant turns alone count. Starting the same command again continues; a larger --steps prolongs
+the stable phase.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from kestrel_assets.recipe.model_config import ModelConfig
 from kestrel_assets.recipe.muon import Muon
 from kestrel_assets.recipe.run_state import check_settings, read_state, write_state
 
-# Shares of rows. In the final phase all of a talk between people counts, but only half of `generated`.
+# Shares of rows. Stories and talk between people have no assistant: they count whole, and not at the very end.
 STABLE_MIX = {
     "generated": 0.60,
     "dialogue": 0.15,
@@ -48,7 +49,11 @@ FINAL_MIX = {
     "fairytale": 0.005,
     "definitions": 0.005,
 }
+ANSWERS_MIX = {"generated": 0.8, "story_requests": 0.14, "assistant": 0.06}
 DECAY_SHARE = 0.25
+ANSWERS_SHARE = 0.04
+"""Of all steps, the last ones of the decay. More would make the model forget how users speak, which the draft head
+and the bits per byte of whole dialogues need."""
 
 
 class Trainer:
@@ -125,6 +130,14 @@ class Trainer:
     def is_final(self) -> bool:
         return self.step >= self.decay_start
 
+    @property
+    def answers_start(self) -> int:
+        return self.options.steps - round(self.options.steps * ANSWERS_SHARE)
+
+    @property
+    def is_answers(self) -> bool:
+        return self.step >= self.answers_start
+
     def rate(self) -> float:
         """The learning rate of the current step as a share of its peak."""
         steps = self.options.steps
@@ -135,12 +148,19 @@ class Trainer:
     def plan(self) -> LossPlan:
         options = self.options
         deep = self.step % (options.final_deep_every if self.is_final else options.deep_every) == 0
+        others_weight = 0.0 if self.is_answers else options.final_others_weight if self.is_final else 1.0
         return LossPlan(
             depth=3 if deep else 1,
             mtp_weights=options.final_mtp_weights if self.is_final else options.mtp_weights,
-            others_weight=options.final_others_weight if self.is_final else 1.0,
+            others_weight=others_weight,
             distill=self.is_final,
         )
+
+    def mix(self) -> dict[str, float]:
+        """Group -> its share of the current step's rows."""
+        if self.is_answers:
+            return self.options.answers_mix
+        return self.options.final_mix if self.is_final else self.options.stable_mix
 
     # --- the loop ----------------------------------------------------------------------------------------
 
@@ -150,9 +170,7 @@ class Trainer:
         saved, logged, log_tokens = time.monotonic(), time.monotonic(), self.tokens
         started = time.monotonic() - self.seconds
         while self.step < min(options.steps, stop_after or options.steps) and not self.stopping:
-            if self.step == self.decay_start and self.step > 0 and not self.stable_copy.exists():
-                self.save()
-                shutil.copyfile(self.checkpoint, self.stable_copy)  # where a longer run can go on from
+            self.keep_phase_start()
             report = self.train_step()
             now = time.monotonic()
             self.seconds = now - started
@@ -173,16 +191,21 @@ class Trainer:
         else:
             say(f"stopped at step {self.step}; the same command continues")
 
-    @property
-    def stable_copy(self) -> Path:
-        return self.options.out / f"stable-{self.decay_start}.pt"
+    def keep_phase_start(self) -> None:
+        """Keeps a copy of the checkpoint where a phase begins: a longer or another one can go on from there."""
+        for name, start in (("stable", self.decay_start), ("decayed", self.answers_start)):
+            copy = self.options.out / f"{name}-{start}.pt"
+            if self.step == start > 0 and not copy.exists():
+                self.save()
+                shutil.copyfile(self.checkpoint, copy)
 
     def train_step(self) -> str:
         """One optimiser step; returns its report."""
         options, plan = self.options, self.plan()
         scale = 2 if self.is_final else 1
-        mix = options.final_mix if self.is_final else options.stable_mix
-        batch = self.rows.batch(self.step, max(1, options.rows // scale), options.row_length * scale, mix)
+        batch = self.rows.batch(
+            self.step, max(1, options.rows // scale), options.row_length * scale, self.mix()
+        )
         with self.autocast():
             trunk, drafts = losses(self.model, TensorBatch.of(batch, self.device), plan)
             loss = total_loss(trunk, drafts, plan)
@@ -298,11 +321,17 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--clip", type=float, default=1.0)
     add("--mtp-weights", type=parse_floats, default=(0.3, 0.2, 0.15))
     add("--final-mtp-weights", type=parse_floats, default=(0.5, 0.4, 0.3))
-    add("--final-others-weight", type=float, default=0.25, help="of users' tokens in the final phase")
+    add(
+        "--final-others-weight",
+        type=float,
+        default=0.25,
+        help="of users' tokens in the decay, before the answers",
+    )
     add("--deep-every", type=int, default=3, help="draft depths 2 and 3 are trained on every n-th step")
     add("--final-deep-every", type=int, default=2, help="the same in the final phase")
     add("--stable-mix", type=parse_mix, default=STABLE_MIX)
     add("--final-mix", type=parse_mix, default=FINAL_MIX)
+    add("--answers-mix", type=parse_mix, default=ANSWERS_MIX)
     add("--model", type=parse_model, default=[], help="changed config fields, e.g. hidden_size=320")
     add("--precision", choices=["bf16", "fp32"], default="bf16")
     add("--device", choices=["auto", "cpu", "cuda"], default="auto")

@@ -1,7 +1,7 @@
 """More training phrasings for what the user tells and asks for again.
 
-``TELL`` and ``ASK`` hold those of one kind of detail. ``NAMED`` asks for any detail by the noun that the
-user gives it in ``NOUNS``; all of these are asked after the detail was told as well as when it was not.
+``TELL`` and ``ASK`` hold those of one kind of detail. ``NAMED`` asks for a detail by the noun that the user
+gives it in ``NOUNS``, if it has one; all of these are asked after the detail was told as well as when it was not.
 """
 
 TELL = {
@@ -48,6 +48,13 @@ TELL = {
         "I spend my free time with {value}.", "I am fond of {value}.", "I enjoy {value}.",
         "What I like to do is {value}.", "{Value} is my hobby.", "{Value} is what I do for fun.",
         "I have a hobby, {value}.",
+    ),
+    "likes": (
+        "I like {value} most of all.", "I am fond of {value}.", "I enjoy {value}.", "{Value} make me happy.",
+        "I [also|just] like {value}.", "I am somebody who likes {value}.", "You should know that I like {value}.",
+        "I am happy with {value}.", "[Oh|Well|Hm], I like {value}.", "I think I like {value} best.",
+        "There is nothing better than {value}.", "Give me {value} and I am happy.", "I am a friend of {value}.",
+        "My two loves are {value}.", "I am glad when there is {value}.",
     ),
     "friend": (
         "{value} and I are best friends.", "I have known my best friend {value} for years.",
@@ -109,6 +116,14 @@ ASK = {
         "I told you what I do for fun. What was it?", "Did I tell you my hobby?", "Which hobby is mine?",
         "Do you know what I like to do?", "What is it that I like to do?",
     ),
+    "likes": (
+        "What do I love?", "What do I enjoy?", "What did I say I like?", "I told you what I like. What was it?",
+        "Did I tell you what I like?", "Say what I like[, please|].", "What is it that I like?",
+        "Do you still know what I like?", "And what do I like?", "What do I like, do you remember?",
+        "Have I told you what I like?", "Tell me again what I like.", "What makes me happy?",
+        "So what do I like?", "[Now|Kestrel|By the way], what do I like?", "Let me know what I like.",
+        "What do I like most[ of all|]?", "What am I fond of?", "You know what I like, don't you?",
+    ),
     "friend": (
         "How is my best friend called?", "By what name does my best friend go?",
         "I told you about my best friend. Who is it?", "Did I tell you who my best friend is?",
@@ -164,6 +179,5 @@ ALL = (
 
 def asks(key: str) -> tuple[str, ...]:
     """Return the further templates in which the detail ``key`` is asked for."""
-    noun = NOUNS[key]
-    named = [form.replace("{noun}", noun) for form in NAMED]
+    named = [form.replace("{noun}", NOUNS[key]) for form in NAMED] if key in NOUNS else []
     return (*ASK[key], *(form[0].upper() + form[1:] if form[0].islower() else form for form in named))

@@ -33,7 +33,7 @@ def _from_topics(found: list[Topic]) -> Maker:
 
 
 def _memory(rng: Random, split: str) -> Exchange:
-    key = rng.choice(tuple(memory.DETAILS))
+    key = memory.any_key(rng)
     slots = memory.choose(rng, key)
     return rng.choice((memory.tell, memory.not_told, memory.at_once))(rng, split, key, slots)
 
@@ -72,9 +72,12 @@ _MORE_IN_TRAINING = {
     "ability": 3,
     "memory": 5,
     "counting": 5,
-    "howto": 2,
+    "howto": 4,
     "story": 2,
     "kestrel": 2,
+    "lists": 3,
+    "advice": 2,
+    "joke": 1,
 }
 _TRAINING_WEIGHTS = tuple(weight + _MORE_IN_TRAINING.get(name, 0) for name, (weight, _) in FAMILIES.items())
 _MIDDLE = tuple(name for name in _NAMES if name not in ("greeting", "goodbye", "thanks"))
@@ -144,7 +147,7 @@ class _Talk:
 
     def not_told(self) -> None:
         """Ask for something never told; often the user tells it next."""
-        key = self.rng.choice(tuple(memory.DETAILS))
+        key = memory.any_key(self.rng)
         slots = memory.choose(self.rng, key)
         # a hobby may have been mentioned in small talk
         if key in self.told or slots["label"] in {exchange.label for exchange in self.exchanges}:
@@ -198,12 +201,8 @@ class _Talk:
         if last and rng.random() < 0.5 and self.react():
             return
         draw = rng.random()
-        if draw < 0.1 and len(self.told) < 3:
-            key = (
-                "name"
-                if "name" not in self.told and rng.random() < 0.6
-                else rng.choice(tuple(memory.DETAILS))
-            )
+        if draw < 0.13 and len(self.told) < 3:
+            key = "name" if "name" not in self.told and rng.random() < 0.6 else memory.any_key(rng)
             if key not in self.told:
                 self.tell(key)
         elif self.pending and draw < 0.25 and last.family != "memory":
@@ -220,7 +219,7 @@ class _Talk:
 
 def _chain(rng: Random, split: str) -> list[Exchange]:
     """Return a talk of several exchanges, with a greeting, a thanks and a goodbye now and then."""
-    length = rng.choices(range(2, 10), (24, 22, 16, 12, 9, 6, 4, 3))[0]
+    length = rng.choices(range(2, 10), (20, 18, 15, 12, 10, 9, 8, 8))[0]
     talk = _Talk(rng, split)
     if rng.random() < 0.2:
         talk.exchanges += make("greeting", rng, split)

@@ -5,7 +5,19 @@ from random import Random
 
 from kestrel_assets.recipe.dialogues import asks_memory
 from kestrel_assets.recipe.dialogues.grammar import Ask, Exchange, expand
-from kestrel_assets.recipe.dialogues.names import ANIMAL_NAMES, BOYS, COLOURS, GIRLS, PETS
+from kestrel_assets.recipe.dialogues.names import (
+    ANIMAL_NAMES,
+    ANIMALS,
+    BOYS,
+    COLOURS,
+    FOODS,
+    GIRLS,
+    HOBBIES,
+    JOBS,
+    LIKED,
+    PETS,
+    TOWNS,
+)
 
 
 @dataclass(frozen=True)
@@ -26,29 +38,6 @@ _NOT_TOLD = (
     "You have not told me {label}[ yet|]. [What is it?|Please tell me.|]",
     "I have not been told {label}[ yet|]. [You can tell me now.|]",
 )
-
-_FOODS = (
-    "pizza", "soup", "rice", "pasta", "bread", "cake", "ice cream", "apple pie", "pancakes", "chocolate",
-    "cheese", "fish", "salad", "strawberries", "noodles", "sandwiches", "potatoes", "cookies", "cherries",
-    "curry", "honey", "tomato soup", "waffles", "bananas",
-)  # fmt: skip
-_ANIMALS = (
-    "dog", "cat", "horse", "lion", "elephant", "rabbit", "fox", "owl", "dolphin", "penguin", "tiger",
-    "bear", "whale", "wolf", "giraffe", "panda",
-)  # fmt: skip
-_TOWNS = (
-    "London", "Paris", "Berlin", "Rome", "Madrid", "Vienna", "Oslo", "Dublin", "Boston", "Chicago", "Leeds",
-    "York", "Bristol", "Lisbon", "Hamburg", "Prague", "a small village", "a big city", "Toronto", "Sydney",
-    "Cairo", "Tokyo", "Milan", "Athens",
-)  # fmt: skip
-_HOBBIES = (
-    "reading", "painting", "swimming", "cooking", "football", "chess", "music", "dancing", "singing",
-    "gardening", "fishing", "drawing", "running", "climbing", "knitting", "tennis",
-)  # fmt: skip
-_JOBS = (
-    "teacher", "baker", "doctor", "nurse", "farmer", "cook", "pilot", "painter", "gardener", "student",
-    "bus driver", "writer", "vet",
-)  # fmt: skip
 
 DETAILS = {
     "name": Detail(
@@ -125,7 +114,7 @@ DETAILS = {
     ),
     "food": Detail(
         "your favourite food",
-        tuple(_FOODS),
+        tuple(FOODS),
         Ask(
             ("My favourite food is {value}.", "My favorite food is {value}.", "I love to eat {value}.",
              "I like {value} most of all food.", "The food I like best is {value}."),
@@ -145,7 +134,7 @@ DETAILS = {
     ),
     "animal": Detail(
         "your favourite animal",
-        tuple(_ANIMALS),
+        tuple(ANIMALS),
         Ask(
             ("My favourite animal is the {value}.", "My favorite animal is the {value}.",
              "The animal I like best is the {value}.", "The {value} is my favourite animal."),
@@ -183,7 +172,7 @@ DETAILS = {
     ),
     "town": Detail(
         "where you live",
-        tuple(_TOWNS),
+        tuple(TOWNS),
         Ask(
             ("I live in {value}.", "I am from {value}.", "My home is in {value}.", "I come from {value}.",
              "We live in {value}."),
@@ -205,22 +194,42 @@ DETAILS = {
     ),
     "hobby": Detail(
         "your hobby",
-        tuple(_HOBBIES),
+        tuple(HOBBIES),
         Ask(
             ("My hobby is {value}.", "My favourite hobby is {value}.", "The hobby I like best is {value}.",
-             "I love {value}, it is my hobby.", "I like {value}."),
+             "I love {value}, it is my hobby."),
             ("In my free time I do a lot of {value}.", "As a hobby I have chosen {value}."),
         ),
         ("{Value} is a [nice|great|good] hobby! [How often do you do it?|What do you like about it?|]",
          "[That sounds like fun|How nice]! [Do you do it often?|How did you start with {value}?]"),
         Ask(
             ("What is my hobby?", "Do you [know|remember] my hobby?",
-             "What do I like to do[ in my free time|]?", "What do I like?",
+             "What do I like to do[ in my free time|]?",
              "Which hobby do I have?"),
             ("What did I say I do in my free time?", "Can you name my hobby?"),
         ),
         ("Your hobby is {value}.", "You told me that your hobby is {value}.", "It is {value}."),
         _NOT_TOLD,
+    ),
+    "likes": Detail(
+        "what you like",
+        (*LIKED, *(f"{one} and {other}" for one in LIKED for other in LIKED if one != other)),
+        Ask(
+            ("I like {value}.", "I love {value}.", "I really like {value}.", "I like {value} a lot.",
+             "I like {value} very much."),
+            ("What I like is {value}.", "I have always loved {value}."),
+        ),
+        ("[How nice|That sounds good|That is nice]! [I will remember it.|Tell me more about it.|]",
+         "{Value}! [How nice.|That sounds good.|I will remember that.]",
+         "So you like {value}. [How nice!|That is good to know.|]"),
+        Ask(
+            ("What do I like?", "Do you [know|remember] what I like?", "Can you tell me what I like?",
+             "What was it that I like?", "Tell me what I like."),
+            ("Which things did I say I love?", "What are the things I like?"),
+        ),
+        ("You like {value}.", "You told me that you like {value}.", "You said that you like {value}."),
+        ("I do not know what you like. [You have not told me yet.|Would you like to tell me?]",
+         "You have not told me what you like[ yet|]."),
     ),
     "friend": Detail(
         "the name of your best friend",
@@ -267,7 +276,7 @@ DETAILS = {
     ),
     "job": Detail(
         "your job",
-        tuple(_JOBS),
+        tuple(JOBS),
         Ask(
             ("I am a {value}.", "I'm a {value}.", "I work as a {value}.", "My job is {value}."),
             ("I earn my money as a {value}.", "By trade I am a {value}."),
@@ -292,6 +301,12 @@ DETAILS = {
     for key, detail in DETAILS.items()
 }
 SECOND_FIELD = {"pet": "pet", "sibling": "who"}
+_OFTEN = {"likes": 4, "hobby": 2, "name": 2}
+
+
+def any_key(rng: Random) -> str:
+    """Return the key of a detail; those that are told most often come up most."""
+    return rng.choices(tuple(DETAILS), [_OFTEN.get(key, 1) for key in DETAILS])[0]
 
 
 def choose(rng: Random, key: str) -> dict[str, str]:
@@ -360,7 +375,7 @@ SENTENCES = {
     "animal": "Your favourite animal is the {value}.", "age": "You are {value} years old.",
     "town": "You live in {value}.", "hobby": "Your hobby is {value}.",
     "friend": "Your best friend is {value}.", "sibling": "You have a {who} called {value}.",
-    "job": "You are a {value}.",
+    "job": "You are a {value}.", "likes": "You like {value}.",
 }  # fmt: skip
 
 

@@ -49,3 +49,34 @@ PETS = (
     "dog", "cat", "hamster", "rabbit", "parrot", "horse", "goldfish", "turtle", "mouse", "pony", "kitten",
     "puppy",
 )  # fmt: skip
+
+# what users tell of themselves
+FOODS = (
+    "pizza", "soup", "rice", "pasta", "bread", "cake", "ice cream", "apple pie", "pancakes", "chocolate",
+    "cheese", "fish", "salad", "strawberries", "noodles", "sandwiches", "potatoes", "cookies", "cherries",
+    "curry", "honey", "tomato soup", "waffles", "bananas",
+)  # fmt: skip
+ANIMALS = (
+    "dog", "cat", "horse", "lion", "elephant", "rabbit", "fox", "owl", "dolphin", "penguin", "tiger",
+    "bear", "whale", "wolf", "giraffe", "panda",
+)  # fmt: skip
+TOWNS = (
+    "London", "Paris", "Berlin", "Rome", "Madrid", "Vienna", "Oslo", "Dublin", "Boston", "Chicago", "Leeds",
+    "York", "Bristol", "Lisbon", "Hamburg", "Prague", "a small village", "a big city", "Toronto", "Sydney",
+    "Cairo", "Tokyo", "Milan", "Athens",
+)  # fmt: skip
+HOBBIES = (
+    "reading", "painting", "swimming", "cooking", "football", "chess", "music", "dancing", "singing",
+    "gardening", "fishing", "drawing", "running", "climbing", "knitting", "tennis",
+)  # fmt: skip
+LIKED = (
+    *HOBBIES, "hiking", "baking", "sewing", "skating", "riding", "sailing", "card games", "board games",
+    "puzzles", "long walks", "old films", "good books", "loud music", "quiet evenings", "warm summer days",
+    "rainy days", "snow", "the sea", "the mountains", "the forest", "small towns", "big cities", "old cars",
+    "fast trains", "fresh bread", "hot tea", "black coffee", "sweet apples", "funny stories", "short poems",
+    "birds", "horses", "wild flowers", "clear nights", "the stars", "history", "maths", "languages",
+)  # fmt: skip
+JOBS = (
+    "teacher", "baker", "doctor", "nurse", "farmer", "cook", "pilot", "painter", "gardener", "student",
+    "bus driver", "writer", "vet",
+)  # fmt: skip

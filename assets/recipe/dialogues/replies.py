@@ -97,7 +97,7 @@ _NOTED = (
     "[Thank you for telling me.|I see.|No problem.] {sentence}",
     "[All right|Okay], I will remember that.",
 )
-CHANGEABLE = ("colour", "food", "animal", "hobby", "town")
+CHANGEABLE = ("colour", "food", "animal", "hobby", "town", "likes")
 
 
 def change(rng: Random, split: str, key: str, slots: dict[str, str]) -> Exchange:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from live import Driver, Puppet, drive
+from live import Driver, Puppet, drive, round_of
 from textual import events
+from textual.widgets import Input
+
+from kestrel_engine.events import Cancel
 
 
 def test_enter_sends_and_ctrl_j_begins_a_line() -> None:
@@ -38,6 +41,38 @@ def test_keys_of_one_burst_act_in_their_order() -> None:
             prompt.put("")
         await burst("H", "i", "enter", "x", "y", "z")
         assert (chat.submits(), prompt.text) == (["Hi"], "xyz")
+
+    drive(scenario, engine=Puppet)
+
+
+def test_keys_of_the_chat_act_in_the_order_of_a_burst() -> None:
+    """They are the app's, which has them before the prompt has the letters typed in front of them."""
+
+    async def scenario(chat: Driver) -> None:
+        await chat.ready()
+
+        async def burst(*typed: str | events.Paste) -> None:
+            for each in typed:
+                is_letter = isinstance(each, str) and len(each) == 1
+                key = events.Key(each, each if is_letter else None) if isinstance(each, str) else each
+                chat.app.post_message(key)
+            await chat.taken()
+
+        prompt = chat.screen.prompt
+        await burst("a", "b", "ctrl+c", "c")
+        assert prompt.text == "c", "ctrl+c clears what was typed before it"
+        await burst("ctrl+c", "H", "i", "enter", "escape", "x")
+        await chat.until(lambda: any(isinstance(each, Cancel) for each in chat.engine.commands))
+        assert (chat.submits(), prompt.text) == (["Hi"], "x"), "escape stops what enter sent before it"
+        chat.engine.begin()
+        chat.engine.emit(round_of(0, ["Yes"]))
+        chat.engine.end()
+        await chat.until(lambda: not chat.conversation.is_answering)
+        await burst("y", "f9", "ctrl+u", "n", events.Paste("ame"), ".", "m", "d")
+        assert chat.app.screen is not chat.screen
+        assert (prompt.text, chat.app.screen.query_one(Input).value) == ("xy", "name.md")
+        await burst("escape", "z")
+        assert chat.app.screen is chat.screen and prompt.text == "xyz"
 
     drive(scenario, engine=Puppet)
 

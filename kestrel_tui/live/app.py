@@ -8,8 +8,10 @@ import signal
 from collections.abc import Iterator
 from typing import ClassVar
 
+from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
+from textual.message import Message
 from textual.screen import Screen
 
 from kestrel_engine.errors import KestrelError
@@ -19,6 +21,7 @@ from kestrel_tui.keys import ACTIONS, key_of
 from kestrel_tui.live.bridge import Bridge
 from kestrel_tui.live.chat_screen import ChatScreen, EngineSpoke
 from kestrel_tui.live.conversation import Conversation
+from kestrel_tui.live.key_order import KeyOrder
 from kestrel_tui.live.kinds import muted
 
 INTERRUPTED = 130
@@ -38,6 +41,7 @@ class ChatApp(App[int], inherit_bindings=False):
     ) -> None:
         self._changed_keys = conversation.settings.keys
         self.COMMAND_PALETTE_BINDING = key_of(self._changed_keys, "palette.open")
+        self._key_order = KeyOrder(self)
         super().__init__()
         self.set_keymap(self._changed_keys)
         self.conversation, self.store = conversation, store
@@ -52,6 +56,17 @@ class ChatApp(App[int], inherit_bindings=False):
             # Not every system has them, and only the main thread may handle them.
             with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(getattr(signal, name), self.exit, INTERRUPTED)
+
+    def post_message(self, message: Message) -> bool:
+        is_posted = super().post_message(message)
+        if is_posted:
+            self._key_order.posted(message)
+        return is_posted
+
+    async def on_event(self, event: events.Event) -> None:
+        if await self._key_order.turn(event):
+            await super().on_event(event)
+            self._key_order.done(event)
 
     def get_css_variables(self) -> dict[str, str]:
         variables = super().get_css_variables()

@@ -90,11 +90,6 @@ class PromptBox(TextArea, inherit_bindings=False):
                 pass
             case "home" | "end" if not self.text:
                 self.post_message(self.Edged("start" if event.key == "home" else "end"))
-            case _ if bindings := [
-                own for key in event.aliases for own in self._bindings.key_to_bindings.get(key, [])
-            ]:
-                # At once: Textual would take them on its way back from the screen, behind letters typed after them.
-                await self.run_action(bindings[0].action)
             case _:
                 await super()._on_key(event)
                 return

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kestrel_engine import numerics
 from kestrel_engine.backend import Backend, WholeRound
 from kestrel_engine.config import ModelConfig
 from kestrel_engine.options import MAX_DRAFT
+from kestrel_engine.rope import RopeTables
 from kestrel_engine.state import DeltaLayer, KVCache, State, new_state
 from kestrel_engine.weights import AttentionWeights, DeltaWeights, FeedForward, Weights
 
@@ -35,9 +35,15 @@ class Model:
     def __init__(self, config: ModelConfig, weights: Weights, backend: Backend, context: int):
         self.config, self.weights, self.backend, self.context = config, weights, backend, context
         positions = context + 2 * MAX_DRAFT + 2
-        self.tables = numerics.rope_tables(positions, config.rotary_dim, config.rope_theta)
+        self._rope = RopeTables(positions, config.rotary_dim, config.rope_theta)
         self.replay_seconds = 0.0
         """Time spent on log replay since it was last set to zero."""
+
+    @property
+    def tables(self) -> tuple[np.ndarray, np.ndarray]:
+        """cos and sin of all positions, for a backend that takes them elsewhere."""
+        self._rope.fill(len(self._rope.tables[0]))
+        return self._rope.tables
 
     def new_state(self) -> State:
         return new_state(self.config, self.context)
@@ -79,6 +85,7 @@ class Model:
     def _begin_pass(self, state: State, rows: int, commit: int) -> None:
         assert state.length + commit <= state.capacity and rows - commit <= MAX_DRAFT
         state.check()
+        self._rope.fill(state.length + rows)
         if len(state.hidden_tail) > HIDDEN_TAIL_LIMIT:
             self.fill_mtp(state)
         state.usable = False
@@ -127,7 +134,7 @@ class Model:
         backend, eps = self.backend, self.config.rms_norm_eps
         qkv = backend.matmul(backend.rms_norm(x, weights.norm, eps), weights.qkv)
         query = backend.attention_inputs(
-            qkv, weights, eps, self.tables, cache, self.config.num_attention_heads
+            qkv, weights, eps, self._rope.tables, cache, self.config.num_attention_heads
         )
         first = len(x) - 1 if last_row_only else 0
         out = backend.attention(query[first:], qkv[first:], cache, cache.length + first)
@@ -161,6 +168,7 @@ class Model:
         """Give the MTP head all pairs whose next token is known: (token p+1, hidden p) for p < length-1."""
         start, end = state.mtp.length, state.length - 1
         if end > start:
+            self._rope.fill(end)
             hidden = state.hidden_tail[len(state.hidden_tail) - (state.length - start) : -1]
             self._mtp_input(state, state.tokens[start + 1 : end + 1], hidden)
             state.mtp.length = end
@@ -172,7 +180,7 @@ class Model:
         layer, eps = self.weights.mtp.layer, self.config.rms_norm_eps
         qkv = self.backend.matmul(self.backend.rms_norm(x, layer.norm, eps), layer.qkv)
         heads = self.config.num_attention_heads
-        self.backend.attention_inputs(qkv, layer, eps, self.tables, state.mtp, heads)
+        self.backend.attention_inputs(qkv, layer, eps, self._rope.tables, state.mtp, heads)
 
     def _mtp_projection(self, tokens: list[int], hidden: np.ndarray) -> np.ndarray:
         backend, eps, mtp = self.backend, self.config.rms_norm_eps, self.weights.mtp
@@ -191,6 +199,7 @@ class Model:
 
     def pending_pairs(self, state: State, next_token: int) -> tuple[list[int], np.ndarray]:
         """Tokens and hidden rows of the pairs from mtp.length on, the newest with `next_token`."""
+        self._rope.fill(state.length + MAX_DRAFT)  # drafts go on behind the pairs
         start = state.mtp.length
         if start == state.length:  # the newest pair was taken with another next token
             start = state.mtp.length = state.length - 1

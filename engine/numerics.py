@@ -270,10 +270,13 @@ def rotate(x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> np.ndarray:
     return np.concatenate(rotated, axis=-1)
 
 
-def rope_tables(positions: int, rotary_dim: int, theta: float) -> tuple[np.ndarray, np.ndarray]:
-    """cos and sin [positions, rotary_dim/2] float32, from float64: made once, shared by every backend."""
+def rope_tables(
+    positions: int, rotary_dim: int, theta: float, first: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """cos and sin [positions - first, rotary_dim/2] float32 of positions first, …, from float64: made once, shared
+    by every backend."""
     frequency = theta ** (-np.arange(0, rotary_dim, 2, dtype=np.float64) / rotary_dim)
-    angle = np.arange(positions, dtype=np.float64)[:, None] * frequency
+    angle = np.arange(first, positions, dtype=np.float64)[:, None] * frequency
     return np.cos(angle).astype(F), np.sin(angle).astype(F)
 
 

@@ -12,6 +12,7 @@ from bits import assert_same, poison_numpy_empty, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kestrel_engine import rope
 from kestrel_engine import state as state_module
 from kestrel_engine.cpu import backend as cpu_backend
 from kestrel_engine.cpu import linear, program
@@ -46,9 +47,10 @@ SHAPES = {
 
 @pytest.fixture(autouse=True, scope="module")
 def poisoned_buffers():
-    """Cache rows beyond the cursors and buffers not yet written are NaN."""
+    """Cache rows beyond the cursors, buffers not yet written and rotations not yet computed are NaN."""
     with pytest.MonkeyPatch.context() as patch:
-        poison_numpy_empty(patch, state_module, cpu_backend, program, linear)
+        poison_numpy_empty(patch, state_module, cpu_backend, program, linear, rope)
+        patch.setattr(rope, "CHUNK", 1)
         yield
 
 

@@ -69,11 +69,23 @@ class Scratch:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
-    """The best entries of each chunk of a row's logits."""
+class Vocabulary:
+    """What the logits of a row are of (sampling.py): entries in the order of their tokens."""
 
-    found: DeviceArray  # [M, chunks, MOST_TOP_K] float32
-    places: DeviceArray  # int32
+    ids: DeviceArray  # [n] int32, or [1]: the token of each entry
+    places: DeviceArray  # [n] int32, or [1]: where its logit stands
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What the kernels that choose hand to each other."""
+
+    largest: DeviceArray  # [M, chunks, 1] float32: the largest value of each chunk of a row
+    found: DeviceArray  # [M, chunks, MOST_TOP_K] float32: its best values
+    places: DeviceArray  # int32: their entries
+    entries: DeviceArray  # [M, n] int64: all entries, sorted
+    moved: DeviceArray  # [M, n] int64
+    counts: DeviceArray  # [M, tiles, DIGITS] int32
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,5 +146,5 @@ def make_buffers(operations: Operations, config: ModelConfig, format: str, posit
         last_query=operations.memory.empty((1, heads, width), F),
         draft_hidden=rows(hidden, 1),
         scratch=operations.scratch(ROWS, heads, width, positions),
-        candidates=operations.candidates(ROWS),
+        candidates=operations.choice.candidates(ROWS, config.vocab_size),
     )

@@ -21,6 +21,7 @@ from kestrel_cuda.layout import BLOCKS
 from kestrel_cuda.memory import DeviceArray, Memory, Mirror
 from kestrel_cuda.model import CudaModel
 from kestrel_cuda.operations import WIDE_SIZES, Operations
+from kestrel_cuda.sampling import GREEDY
 from kestrel_engine.config import FULL, LINEAR, ModelConfig
 from kestrel_engine.state import CONV_HISTORY
 from kestrel_engine.weights import AttentionWeights, DeltaWeights, FeedForward, MtpWeights, Weights
@@ -112,9 +113,10 @@ def launch_bytes(name: str, arguments: tuple, rows: int, context: int) -> int:
         state, qkv, beta_a, ring, *others = arguments
         ring_bytes = (CONV_HISTORY + rows) * ring.shape[1] * 4
         return 2 * state.nbytes + ring_bytes + _rows_bytes((qkv, beta_a, *others), rows)
-    if name in ("find_candidates", "choose_tokens", "log_sum_exp"):
-        logits = arguments[0]
-        return 0 if name == "choose_tokens" else rows * logits.shape[1] * 4
+    if name in ("find_candidates", "log_sum_exp"):
+        return rows * arguments[0].shape[1] * 4
+    if name in ("choose_tokens", "choose_ordered"):  # the latter sums the weights of sorted entries
+        return 0 if name == "choose_tokens" else rows * arguments[0].shape[1] * 8
     return _rows_bytes(arguments, rows)
 
 
@@ -285,17 +287,18 @@ class Shape:
         by_kernel = {name: (counts[name], sizes[name]) for name in counts}
         return Cost(sizes.total(), counts.total(), by_kernel)
 
-    def verify(self, drafts: int) -> Cost:
-        """A round with `drafts` drafts that are there already."""
-        return self._cost(drafts + 1, lambda: self.model.rounds.launch(self.state, drafts + 1, None, 0))
+    def verify(self, drafts: int, mode: int = GREEDY) -> Cost:
+        """A round with `drafts` drafts that are there already; tokens are chosen in the way `mode`."""
+        launch = self.model.rounds.launch
+        return self._cost(drafts + 1, lambda: launch(self.state, drafts + 1, None, 0, mode))
 
-    def draft(self, drafts: int) -> Cost:
+    def draft(self, drafts: int, mode: int = GREEDY) -> Cost:
         work = self.model.rounds._draft
-        return self._cost(1, lambda: work(self.state, self.head, drafts, drafts + 1))
+        return self._cost(1, lambda: work(self.state, self.head, drafts, drafts + 1, mode))
 
-    def round(self, drafts: int) -> Cost:
+    def round(self, drafts: int, mode: int = GREEDY) -> Cost:
         """A whole round; plain decoding is one without drafts."""
-        parts = [self.verify(drafts)] + ([self.draft(drafts)] if drafts else [])
+        parts = [self.verify(drafts, mode)] + ([self.draft(drafts, mode)] if drafts else [])
         return Cost(sum(p.bytes for p in parts), sum(p.launches for p in parts), parts[0].by_kernel)
 
     def wide(self, rows: int) -> Cost:
@@ -306,7 +309,7 @@ class Shape:
         """Bytes that a round copies to the device and back."""
         self.memory.copied = 0
         head = self.head if drafts else None
-        self.model.rounds.launch(self.state, drafts + 1, head, drafts + 1 if drafts else 0)
+        self.model.rounds.launch(self.state, drafts + 1, head, drafts + 1 if drafts else 0, GREEDY)
         return self.memory.copied
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from llvmlite import ir
 from numba import cuda, types
 from numba.cuda import libdevice
@@ -171,3 +172,17 @@ def warp_best(value, index):
             value, index = other, other_index
         distance = distance // 2
     return value, index
+
+
+@cuda.jit(device=True)
+def warp_rank(value):
+    """Of the warp's lanes with the same int32: how many come before this one, and how many there are."""
+    same = cuda.match_any_sync(ALL_LANES, value)
+    before = same & ((1 << (cuda.threadIdx.x % 32)) - 1)
+    return cuda.popc(np.int32(before)), cuda.popc(same)
+
+
+@cuda.jit(device=True)
+def warp_barrier():
+    """What the warp's lanes have written is seen by all of them behind it."""
+    cuda.syncwarp()

@@ -26,7 +26,7 @@ from unittest import mock
 
 from numba import cuda, types
 
-from kestrel_cuda import attention, delta, finish, linear, packing, rows, sampling, tiles
+from kestrel_cuda import attention, delta, finish, linear, ordered, packing, rows, sampling, sorting, tiles
 
 ARCHITECTURES = ("80", "90", "120")
 ROW_COUNTS = (1, 4, 9)
@@ -150,14 +150,26 @@ def launches() -> list[Launch]:
 
 
 def _sampling_launches() -> list[Launch]:
-    bytes_, settings = _array(types.uint8, 1), (I32, I32, V1)
-    places = _array(types.int32, 3)
-    found = (V2, I32, bytes_, I32, N, *settings, N, V3, places, I32)
-    chosen = (V2, I32, I32, N, N, *settings, N, V3, places, I32, V1, V1, I32)
+    bytes_, draws, places = _array(types.uint8, 1), (I32, I32, V1), _array(types.int32, 3)
+    rows_, outcome = (V2, I32, I32), types.Tuple((I32, V1, V1, I32))
+    seen, steps = (*rows_, bytes_, I32, N), (*rows_, I32, N, N)
+    found = (*seen, N, *draws, N, V3, V3, places, I32)
+    chosen = (*steps, N, *draws, N, V3, places, outcome, I32)
+    entries, tiles_ = _array(types.int64, 2), 4 * sorting.DIGITS
     return [
         Launch("begin_round", sampling.begin_round, (bytes_, I32, I32, I32, I32), 32),
         Launch("find_candidates", sampling.find_candidates, found, 256, 4 * 1940),
         Launch("choose_tokens", sampling.choose_tokens, chosen, 256, 4 * 128 * sampling.MOST_TOP_K),
+        Launch("make_entries", ordered.make_entries, (*seen, V1, entries, I32), 256),
+        Launch("count_digits", sorting.count_digits, (entries, N, N, places), 256),
+        Launch("move_entries", sorting.move_entries, (entries, entries, N, N, places), 256, 8 * tiles_),
+        Launch(
+            "choose_ordered",
+            ordered.choose_ordered,
+            (*steps, *draws, entries, outcome, I32),
+            1024,
+            4 * 1024,
+        ),
         Launch("log_sum_exp", sampling.log_sum_exp, (V2, V1), 1024, 4 * 1024),
     ]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kestrel_cuda import attention, delta, finish, linear, packing, rows, sampling, tiles
-from kestrel_cuda.arrays import Candidates, CudaMatrix, Operand, Scratch, Settings
+from kestrel_cuda import attention, delta, finish, linear, packing, rows, tiles
+from kestrel_cuda.arrays import CudaMatrix, Operand, Scratch
+from kestrel_cuda.choice import Choice
 from kestrel_cuda.layout import BLOCKS, make_layout, padded_segments
 from kestrel_cuda.memory import DeviceArray, Memory
 from kestrel_cuda.target import SIMULATOR
@@ -19,8 +20,6 @@ MOST_PAIRS = 8
 """(row, head) pairs that an attention kernel keeps in registers."""
 UNITS = 2 if SIMULATOR else 64
 """Blocks that share the positions of one group of pairs."""
-CHUNKS = 2 if SIMULATOR else 128
-"""Parts of the vocabulary whose best entries are found at once."""
 FUSED_NORM_ROWS = 4
 """Up to here the last block of a product does the norm of its rows: with more, a block a row is faster."""
 WIDE_SIZES = (4,) if SIMULATOR else (64, 32, 16)
@@ -40,6 +39,7 @@ class Operations:
     def __init__(self, memory: Memory, warps: int = WARPS, least_threads: int = 32 if SIMULATOR else 128):
         self.memory, self.warps = memory, warps
         self.least_threads = least_threads
+        self.choice = Choice(memory, warps)
         self._nothing = {dtype: memory.zeros((1,), dtype) for dtype in (np.int8, np.uint16, np.float32)}
         self._counters = memory.zeros((COUNTERS,), np.int32)
 
@@ -306,50 +306,6 @@ class Operations:
             *(scratch.scores, scratch.maxima, cache.values, *where),
             *(UNITS * self.warps, scratch.sums, scratch.partials, qkv, self._counters, out.arguments),
         )
-
-    # --- sampling ------------------------------------------------------------------------------------------
-
-    def candidates(self, most_rows: int) -> Candidates:
-        shape = (most_rows, CHUNKS, sampling.MOST_TOP_K)
-        return Candidates(self.memory.empty(shape, np.float32), self.memory.empty(shape, np.int32))
-
-    def begin_round(self, settings: Settings, ids: DeviceArray, damaged: DeviceArray) -> None:
-        arguments = (settings.flags, ids, settings.integers, damaged, settings.stamps)
-        self.memory.launch(sampling.begin_round, 1, 32, *arguments)
-
-    def choose(
-        self, logits, ids, count: int, first_step: int, is_draft: bool, settings, candidates, outcome
-    ) -> None:
-        """The token of each of `count` rows of logits, row m being step first_step + m of the round.
-
-        ids [n] int32: the token of each entry, or [1] when it is the entry's index. outcome: (chosen int32,
-        its logits float32, logits of the judged drafts float32, damaged int32), addressed by step.
-        """
-        *taken, damaged = outcome
-        size = logits.shape[1]
-        chunk = -(-size // CHUNKS)
-        options = (settings.cursor, settings.integers, settings.reals)
-        threads = 32 * self.warps
-        self.memory.launch(
-            sampling.find_candidates,
-            (-(-size // chunk), count),
-            threads,
-            *(logits, ids, settings.flags, settings.tokens, first_step, *options, chunk),
-            *(candidates.found, candidates.places, damaged),
-            shared=4 * chunk,
-        )
-        self.memory.launch(
-            sampling.choose_tokens,
-            count,
-            threads,
-            *(logits, ids, settings.tokens, first_step, int(is_draft), *options, -(-size // chunk)),
-            *(candidates.found, candidates.places, *taken, settings.stamps),
-            shared=4 * CHUNKS * sampling.MOST_TOP_K,
-        )
-
-    def log_sum_exp(self, logits: DeviceArray, count: int, out: DeviceArray) -> None:
-        threads = 32 * self.warps if SIMULATOR else 1024
-        self.memory.launch(sampling.log_sum_exp, count, threads, logits, out, shared=4 * threads)
 
 
 def check_widths(config: ModelConfig) -> None:

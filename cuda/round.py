@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kestrel_cuda import sampling
-from kestrel_cuda.arrays import Operand, Settings
+from kestrel_cuda.arrays import Operand, Settings, Vocabulary
 from kestrel_cuda.buffers import MARKS, PLACES, ROWS
 from kestrel_cuda.cursor import COMMIT, LOG_LENGTH, POSITION
 from kestrel_cuda.operations import Operations
@@ -41,9 +41,8 @@ class _Head:
 
     def __init__(self, head: DraftHead, operations: Operations):
         self.head, self.operations, self.generation = head, operations, 0
-        self.candidates = operations.candidates(1)
         self._count = 0
-        self._make_room(ADDED_ROWS if head.ids is not None else 0)
+        self._make_room(max(ADDED_ROWS, 2 * len(head.added)) if head.ids is not None else 0)
 
     def _make_room(self, room: int) -> None:
         memory, matrix = self.operations.memory, self.head.matrix
@@ -52,12 +51,20 @@ class _Head:
         self.logits = memory.reshape(self._logits, (1, matrix.rows + room))
         self.first_logits = memory.view(self._logits, 0, (1, matrix.rows), np.float32)
         self.added_logits = memory.view(self._logits, matrix.rows, (1, room), np.float32) if room else None
-        self._ids = np.full(matrix.rows + room if room else 1, -1, np.int32)
+        self.candidates = self.operations.choice.candidates(1, matrix.rows + room)
+        self.vocabulary = self.operations.choice.every_id()
         if room:
-            first = np.setdiff1d(self.head.ids, self.head.added)
-            self._ids[: matrix.rows] = first
-        self.ids = memory.upload(self._ids)
+            self.vocabulary = Vocabulary(*(memory.upload(array) for array in self._entries()))
         self._count = 0
+
+    def _entries(self) -> tuple[np.ndarray, np.ndarray]:
+        """The head's tokens, ascending (-1: no token), and where their logits stand. Both [rows + room] int32."""
+        ids = np.full(len(self._logits), -1, np.int32)
+        places = np.arange(len(ids), dtype=np.int32)
+        ids[: len(self.head.ids)] = self.head.ids
+        if self.head.added:
+            places[: len(self.head.ids)] = self.head.order
+        return ids, places
 
     def update(self) -> None:
         """Take the tokens that were added to the head since the last call."""
@@ -68,11 +75,10 @@ class _Head:
             self.generation += 1
             self._make_room(2 * (self._count + len(new)))
             new = self.head.added
-        rows = self.head.matrix.rows
         self.operations.pack_rows(self.head.rows_of(new), self.added, self._count)
-        self._ids[rows + self._count : rows + self._count + len(new)] = new
         self._count += len(new)
-        self.operations.memory.copy(self.ids, self._ids)
+        for there, here in zip((self.vocabulary.ids, self.vocabulary.places), self._entries(), strict=True):
+            self.operations.memory.copy(there, here)
 
     def multiply(self, x: Operand) -> None:
         self.operations.matmul(x, 1, self.head.matrix, self.first_logits)
@@ -98,26 +104,22 @@ class Rounds:
         unused = self.memory.zeros((PLACES,), np.float32)
         self.draft_outcome = (results["drafts"], unused, unused, draft_damaged)
         self.outcome = (results["chosen"], results["chosen_logits"], results["draft_logits"], row_damaged)
-        self.every_id = self.memory.zeros((1,), np.int32)
+        self.every_id = self.operations.choice.every_id()
         self._heads: dict[int, _Head] = {}
         self._sampler: Sampler | None = None
         self._told: set[int] = set()
 
     def run(
         self, state: State, next_token: int, count: int, drafter: FirstHit, sampler: Sampler
-    ) -> WholeRound | None:
-        """A round with up to `count` drafts; None when the device cannot choose with these options.
-
-        `state` ends as `Model.forward` leaves it.
-        """
-        if sampling_mode(sampler.options) is None:
-            return None
+    ) -> WholeRound:
+        """A round with up to `count` drafts. `state` ends as `Model.forward` leaves it."""
+        mode = sampling_mode(sampler.options)
         head, drafts = self._proposal(state, next_token, count, drafter, sampler)
         self._set_inputs(state, next_token, drafts, sampler)
         pairs = 0 if head is None else self._set_pairs(state, next_token, count)
         rows = 1 + (len(drafts) if head is None else count)
-        key = ("round", rows) if head is None else ("round", rows, pairs, id(head), head.generation)
-        self.model.replay(state, key, lambda: self.launch(state, rows, head, pairs))
+        key = ("round", mode, rows) + (() if head is None else (pairs, id(head), head.generation))
+        self.model.replay(state, key, lambda: self.launch(state, rows, head, pairs, mode))
         self.memory.wait()
         here, draft_seconds = self.model.results.here, 0.0
         if head is not None:
@@ -193,17 +195,18 @@ class Rounds:
 
     # --- on the device -------------------------------------------------------------------------------------
 
-    def launch(self, state: State, rows: int, head: _Head | None, pairs: int) -> None:
-        """All of a round of `rows` rows, whose drafts `head` makes from `pairs` pairs at first."""
+    def launch(self, state: State, rows: int, head: _Head | None, pairs: int, mode: int) -> None:
+        """All of a round of `rows` rows, whose drafts `head` makes from `pairs` pairs at first; tokens are chosen
+        in the way `mode` (settings.sampling_mode)."""
         self.model.inputs.send(pairs)
         damaged = self.model.results.there["damaged"]
-        self.operations.begin_round(self.settings, self.model.inputs.there["marks"], damaged)
+        self.operations.choice.begin_round(self.settings, self.model.inputs.there["marks"], damaged)
         if head is not None:
-            self._draft(state, head, rows - 1, pairs)
-        self._verify(state, rows)
+            self._draft(state, head, rows - 1, pairs, mode)
+        self._verify(state, rows, mode)
         self.model.results.fetch(rows)
 
-    def _draft(self, state: State, head: _Head, count: int, pairs: int) -> None:
+    def _draft(self, state: State, head: _Head, count: int, pairs: int, mode: int) -> None:
         passes, buffers = self.model.passes, self.model.buffers
         for step in range(count):
             if step == 0:
@@ -211,17 +214,16 @@ class Rounds:
             else:
                 passes.mtp_chain(state, step)
             head.multiply(buffers.final)
-            self._choose(head.logits, head.ids, 1, step, True, head.candidates, self.draft_outcome)
+            where = (head.logits, head.vocabulary, 1, step, True, mode)
+            self.operations.choice.choose(*where, self.settings, head.candidates, self.draft_outcome)
 
-    def _verify(self, state: State, rows: int) -> None:
+    def _verify(self, state: State, rows: int, mode: int) -> None:
         passes, buffers = self.model.passes, self.model.buffers
         passes.trunk(state, rows)
         passes.logits(rows)
-        self._choose(buffers.logits, self.every_id, rows, 0, False, buffers.candidates, self.outcome)
-        self.operations.log_sum_exp(buffers.logits, rows, self.model.results.there["log_sums"])
-
-    def _choose(self, logits, ids, rows: int, step: int, is_draft: bool, candidates, outcome) -> None:
-        self.operations.choose(logits, ids, rows, step, is_draft, self.settings, candidates, outcome)
+        choice, where = self.operations.choice, (buffers.logits, self.every_id, rows, 0, False, mode)
+        choice.choose(*where, self.settings, buffers.candidates, self.outcome)
+        choice.log_sum_exp(buffers.logits, rows, self.model.results.there["log_sums"])
 
     # --- after ---------------------------------------------------------------------------------------------
 

@@ -227,6 +227,16 @@ def warp_best(value, index):
     return max(pairs, key=lambda pair: (pair[0], -int(pair[1])))
 
 
+def warp_rank(value):
+    values = [int(other) for other in _exchange(value)]
+    lane = threading.current_thread().thread_id % WARP
+    return values[:lane].count(int(value)), values.count(int(value))
+
+
+def warp_barrier():
+    _exchange(None)
+
+
 def dot_tile(a0, a1, a2, a3, b0, b1):
     """Products of 16 rows of 32 signed bytes with 8 columns of 32, from and to the lanes that
     intrinsics.dot_tile names."""

@@ -35,8 +35,10 @@ read_floats = primitives.read_floats
 sqrt = primitives.sqrt
 store_words = primitives.store_words
 stream_words = primitives.stream_words
+warp_barrier = primitives.warp_barrier
 warp_best = primitives.warp_best
 warp_max = primitives.warp_max
+warp_rank = primitives.warp_rank
 warp_sum = primitives.warp_sum
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kestrel_cuda.buffers import ROWS
 from kestrel_cuda.cursor import COMMIT
 from kestrel_cuda.operations import WIDE_SIZES
+from kestrel_cuda.sampling import GREEDY, ORDERED
 from kestrel_engine.draft_head import FORMATS
 from kestrel_engine.state import State
 
@@ -33,7 +34,8 @@ def compile_kernels(model: CudaModel, progress: Callable[[float], None]) -> None
 def make_works(model: CudaModel, state: State) -> list[Callable[[], None]]:
     """Calls that together launch every kernel, on `state`."""
     counts = range(1, ROWS + 1)
-    works = [partial(model.rounds.launch, state, count, None, 0) for count in counts]
+    works = [partial(model.rounds.launch, state, count, None, 0, GREEDY) for count in counts]
+    works.append(partial(model.rounds.launch, state, 1, None, 0, ORDERED))
     works += [partial(model.wide.trunk, state, count) for count in WIDE_SIZES if count <= model.context]
     if state.mtp is not None:
         works += [partial(model.passes.mtp_newest, state, count) for count in counts]

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from kestrel_cuda import sampling
 from kestrel_cuda.buffers import ROWS
 from kestrel_cuda.cost import BANDWIDTH, SHAPES, Shape, tables
 from kestrel_cuda.model import _groups, _wide_groups
 from kestrel_cuda.operations import FUSED_NORM_ROWS, WIDE_SIZES
 from kestrel_cuda.warm import compile_kernels
 
+WAYS = (sampling.GREEDY, sampling.NOISY, sampling.ABOVE, sampling.FEW, sampling.ORDERED)
 DOCUMENT = Path(__file__).parents[1] / "docs" / "gpu.md"
 
 
@@ -47,6 +49,17 @@ def test_launches_follow_from_the_layers(large):
     assert large.verify(8).launches == large.round(0).launches + 2 * 64
     chained = large.round(3).launches - large.round(2).launches
     assert large.round(8).launches - large.round(7).launches == chained
+
+
+def test_only_what_has_to_be_in_order_is_sorted(large):
+    """A byte of the keys in a pass over all entries, which reads them twice and writes them once."""
+    launches = {mode: large.round(0, mode).launches for mode in WAYS}
+    plain = launches[sampling.GREEDY]
+    assert launches[sampling.NOISY] == launches[sampling.FEW] == plain
+    assert launches[sampling.ABOVE] == plain + 1 and launches[sampling.ORDERED] == plain + 8
+    kernels, entries = large.round(3, sampling.ORDERED).by_kernel, 4 * SHAPES["27B"].vocab_size * 8
+    read, moved = (kernels[name][1] for name in ("count_digits", "move_entries"))
+    assert 4 * entries < read < 4.2 * entries and 8 * entries < moved < 8.2 * entries
 
 
 def test_more_rows_read_no_more_weights(large):
@@ -100,7 +113,8 @@ def test_every_kernel_of_a_round_is_compiled_before(large):
     compiled = set(kernels)
     kernels.clear()
     for drafts in range(9):
-        large.round(drafts)
+        for mode in WAYS:
+            large.round(drafts, mode)
     large.model.wide.trunk(large.state, min(WIDE_SIZES))
     large.model.passes.mtp_input(large.state, ROWS)
     assert len(kernels) > 50 and kernels <= compiled

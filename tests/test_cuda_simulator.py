@@ -42,7 +42,7 @@ def answers() -> dict[str, dict]:
 @pytest.mark.slow
 def test_answers_of_a_tiny_model_are_the_cpus(answers):
     """Ids, how each came about, drafts and log-probabilities, with accepted and with rejected drafts."""
-    assert len(answers) == 3
+    assert len(answers) == 5
     for name, answer in answers.items():
         assert answer["gpu"] == answer["cpu"], name
     accepted = [t for answer in answers.values() for r in answer["gpu"] for t in r[0] if t[1] is not None]

@@ -49,5 +49,15 @@ WIDE = {
         checks_sampling.choose,
         dict(rows=3, size=248320, options=dict(temperature=0.7, top_k=20, top_p=0.8, presence_penalty=1.5)),
     ),
+    **{
+        f"whole vocabulary, {name}": (checks_sampling.choose, dict(rows=3, size=248320, **arguments))
+        for name, arguments in {
+            "min p": dict(options=dict(temperature=1.2, min_p=0.02)),
+            "top p": dict(options=dict(temperature=0.9, top_p=0.95, repetition_penalty=1.1)),
+            "top p of equal logits": dict(options=dict(temperature=1, top_p=0.3), kind="equal"),
+            "top k of many": dict(options=dict(temperature=1, top_k=1000, top_p=0.9, min_p=0.001)),
+        }.items()
+    },
+    "whole vocabulary sorted": (checks_sampling.sort, dict(rows=9, size=248320, bits=32)),
 }
 """As checks.SMALL."""

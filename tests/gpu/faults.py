@@ -136,8 +136,8 @@ FAULTS = {
     ),
     "a tie goes to the highest id": (
         "sampling",
-        "if values[i] > best:\n                best, place = values[i], np.int32(first + i)",
-        "if values[i] >= best:\n                best, place = values[i], np.int32(first + i)",
+        "if values[i] > best:\n                best, entry = values[i], np.int32(first + i)",
+        "if values[i] >= best:\n                best, entry = values[i], np.int32(first + i)",
         "greedy, with ties",
     ),
     "penalties miss the newest draft": (
@@ -151,6 +151,84 @@ FAULTS = {
         "np.uint64(token), np.uint64(position), np.uint64(0)",
         "np.uint64(position), np.uint64(token), np.uint64(0)",
         "temperature",
+    ),
+    "the noise of a draft's place for that of its token": (
+        "sampling",
+        "token = token_of(ids, first + i)",
+        "token = np.int32(first + i)",
+        "draft rows with ids, min p",
+    ),
+    "entries taken for places": (
+        "sampling",
+        "logit = logits[m, place_of(places, entry)]",
+        "logit = logits[m, entry]",
+        "draft rows with ids",
+    ),
+    "min-p of a chunk's best": (
+        "sampling",
+        "for other in range(cuda.gridDim.x):",
+        "for other in range(cuda.blockIdx.x, cuda.blockIdx.x + 1):",
+        "min p keeps the best alone",
+    ),
+    "min-p without those that just reach it": (
+        "sampling",
+        "exp(value - top) < reals[MIN_P]",
+        "exp(value - top) <= reals[MIN_P]",
+        "min p keeps ties of the best",
+    ),
+    "minus infinity taken for damage": (
+        "sampling",
+        "if not logit <= HIGHEST:",
+        "if not abs(logit) <= HIGHEST:",
+        "damaged logits, top p",
+    ),
+    "a digit of the key left out": (
+        "sorting",
+        "SHIFTS = (32, 40, 48, 56)",
+        "SHIFTS = (32, 40, 40, 56)",
+        "sort, different keys",
+    ),
+    "zeros of both signs apart": (
+        "sorting",
+        "if bits == NEGATIVE_ZERO:",
+        "if False:",
+        "top p keeps a few of many",
+    ),
+    "entries of a digit backwards": (
+        "sorting",
+        "moved[m, target + rank]",
+        "moved[m, target + count - 1 - rank]",
+        "sort, few keys",
+    ),
+    "tiles before a tile forgotten": (
+        "sorting",
+        "for tile_ in range(cuda.blockIdx.x):",
+        "for tile_ in range(0):",
+        "sort, different keys",
+    ),
+    "warps in the wrong order": (
+        "sorting",
+        "for warp in range(warps):\n            count",
+        "for warp in range(warps - 1, -1, -1):\n            count",
+        "sort, different keys",
+    ),
+    "a sum that ends with its first tile": (
+        "ordered",
+        "if changed[0] == ZERO:",
+        "if changed[0] == ONE:",
+        "top p, flat",
+    ),
+    "top-p without the one that reaches it": (
+        "ordered",
+        "else below + 1",
+        "else below",
+        "top p keeps a few of many",
+    ),
+    "a tie of noisy entries to the more likely": (
+        "ordered",
+        "noisy == best and entry < best_entry",
+        "noisy == best and entry > best_entry",
+        "noisy ties",
     ),
 }
 """Name -> (module of kestrel_cuda, its source, the faulty source, the check that must report it)."""

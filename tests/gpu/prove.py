@@ -25,6 +25,7 @@ import tempfile
 import time
 import traceback
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -44,6 +45,8 @@ from kestrel_cuda.cursor import COMMIT, MTP_POSITION, NEWEST_POSITION, POSITION
 from kestrel_cuda.memory import Memory, make_memory
 from kestrel_cuda.model import CudaModel
 from kestrel_cuda.operations import WIDE_SIZES, Operations
+from kestrel_cuda.sampling import GREEDY, ORDERED
+from kestrel_cuda.settings import setting_arrays
 from kestrel_cuda.target import SIMULATOR
 from kestrel_cuda.warm import make_works
 from kestrel_engine.options import SamplingOptions
@@ -191,7 +194,12 @@ def repeats(operations: Operations, dry: bool) -> dict:
 def answers(dry: bool) -> dict:
     """The CPU's plain answer is the truth for every draft length and for toggling."""
     options = dict(generate.SHAPE) if dry else {"num_hidden_layers": 8}
-    samplings = {"greedy": SamplingOptions(), "sampled": SamplingOptions(temperature=0.8, top_k=20, seed=3)}
+    samplings = {
+        "greedy": SamplingOptions(),
+        "sampled": SamplingOptions(temperature=0.8, top_k=20, seed=3),
+        "min-p": SamplingOptions(temperature=1.1, min_p=0.05, seed=4),
+        "top-p": SamplingOptions(temperature=0.9, top_p=0.9, seed=5),
+    }
     lengths = (
         {"2": [2]} if dry else {str(k): [k] * 12 for k in range(9)} | {"toggled": [3, 0, 8, 1, 0, 2] * 3}
     )
@@ -304,21 +312,30 @@ def rounds(operations: Operations, config, format: str, dry: bool) -> dict:
     for place in () if dry else (POSITION, MTP_POSITION, NEWEST_POSITION):
         model.inputs.here["cursor"][place] = context // 2
     model.inputs.here["cursor"][COMMIT] = 1
+    integers, reals = setting_arrays(SamplingOptions(temperature=1, top_p=0.95))
+    model.inputs.here["integers"][:], model.inputs.here["reals"][:] = integers, reals
     model.inputs.send(0)
-    out = {}
+    out, ordered = {}, {}
     for drafts in (1,) if dry else DRAFTS:
 
-        def work(drafts=drafts) -> None:
+        def work(drafts=drafts, mode=GREEDY) -> None:
             head = there if drafts else None
-            model.rounds.launch(state, drafts + 1, head, drafts + 1 if drafts else 0)
+            model.rounds.launch(state, drafts + 1, head, drafts + 1 if drafts else 0, mode)
 
         out[drafts] = 1e3 * seconds_of(operations.memory, work, 1 if dry else 10)
+        if not dry:
+            ordered[drafts] = 1e3 * seconds_of(operations.memory, partial(work, mode=ORDERED), 10)
     model.inputs.here["cursor"][COMMIT] = wide = max(WIDE_SIZES)
     model.inputs.send(0)
     prefill = 1e3 * seconds_of(operations.memory, lambda: model.wide.trunk(state, wide), 1 if dry else 5)
     tokens = {a: {k: sum(a**i for i in range(k + 1)) for k in out} for a in ACCEPTANCES}
     per_token = {f"acceptance {a}": {k: out[k] / tokens[a][k] for k in out} for a in ACCEPTANCES}
-    return {"round, ms": out, "token, ms": per_token, f"prefill of {wide} rows, ms": prefill}
+    return {
+        "round, ms": out,
+        "round that sorts, ms": ordered,
+        "token, ms": per_token,
+        f"prefill of {wide} rows, ms": prefill,
+    }
 
 
 def expected(name: str, format: str, card: str) -> dict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.resources
 import os
 import re
@@ -26,6 +27,7 @@ HUB_FILES = ("*.json", "*.safetensors", "*.jinja", "*.txt")
 BYTES_PER_WEIGHT = {"bf16": 2.0, "q8": 1.0625, "q4": 0.5625}
 SMALL_MODEL_WEIGHTS = 50_000_000
 """Below this, `auto` keeps the weights as stored."""
+_NO_ROOM = (errno.ENOSPC, errno.EACCES, errno.EPERM, errno.EROFS)
 MEMORY_SHARE = 0.8
 CONTEXT_MEMORY_SHARE = 0.5
 
@@ -70,9 +72,25 @@ def _from_hub(name: str, emit: Callable[[Event], None]) -> Path:
     try:
         return Path(snapshot_download(name, allow_patterns=HUB_FILES))
     except Exception as error:
-        reason = " ".join(str(error).split())[:160] or type(error).__name__
-        advice = "check the name and the network, or give a folder"
-        raise KestrelError(f"{name} cannot be downloaded ({reason}): {advice}") from error
+        raise KestrelError(f"{name} {_why_not_downloaded(error)}") from error
+
+
+def _why_not_downloaded(error: Exception) -> str:
+    """What follows the model's name: what is wrong and what to do. The library's own words fill paragraphs."""
+    from huggingface_hub import constants
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
+
+    if isinstance(error, GatedRepoError):
+        return "is given to those who accept its terms: do so on its page of the Hugging Face hub, and set HF_TOKEN"
+    if isinstance(error, RepositoryNotFoundError):
+        return "is neither a folder nor a model on the Hugging Face hub: check the name; a private one needs HF_TOKEN"
+    if constants.HF_HUB_OFFLINE:
+        return (
+            "is not on this machine, and HF_HUB_OFFLINE forbids downloading it: unset that, or give a folder"
+        )
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        return f"cannot be stored ({error.strerror}): make room for it, or set HF_HOME to another place"
+    return "is not on this machine, and the Hugging Face hub cannot be reached: connect it, or give a folder"
 
 
 def choose_format(wanted: str, weight_count: int, memory: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from engines import Running
 
 from kestrel_engine import loader
 from kestrel_engine.config import load_config
-from kestrel_engine.errors import UsageError
+from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_engine.events import Failed, Ready, Submit
 
 
@@ -150,3 +151,46 @@ def test_the_context_that_fits(tiny_model):
         loader.choose_context(101, config, 2 * 100 * row)
     with pytest.raises(UsageError, match="the model's limit is 4096"):
         loader.choose_context(4097, config, 10**12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "offline", "complaint"),
+    [
+        (
+            "LocalEntryNotFoundError",
+            ("a paragraph\nof the library's",),
+            False,
+            "the Hugging Face hub cannot be reached: ",
+        ),
+        ("OfflineModeIsEnabled", (), True, "HF_HUB_OFFLINE forbids downloading it: unset that"),
+        (
+            "RepositoryNotFoundError",
+            (),
+            False,
+            "neither a folder nor a model on the Hugging Face hub: check the name",
+        ),
+        ("GatedRepoError", (), False, "accept its terms: "),
+        (
+            OSError,
+            (errno.ENOSPC, "No space left on device"),
+            False,
+            "cannot be stored (No space left on device): ",
+        ),
+        (TimeoutError, (), False, "cannot be reached"),
+    ],
+)
+def test_a_model_that_cannot_be_downloaded_is_one_line(monkeypatch, kind, arguments, offline, complaint):
+    import huggingface_hub.errors
+    made = getattr(huggingface_hub.errors, kind) if isinstance(kind, str) else kind
+    error = made(*arguments) if arguments else made.__new__(made)  # some want a whole answer of the hub
+
+    def refuse(*_: object, **__: object):
+        raise error
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", offline)
+    with pytest.raises(KestrelError) as caught:
+        loader.find_model("somebody/something", lambda event: None)
+    message = str(caught.value)
+    assert message.startswith("somebody/something ") and complaint in message
+    assert "\n" not in message and "paragraph" not in message and len(message) < 160

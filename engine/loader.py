@@ -90,7 +90,7 @@ def _why_not_downloaded(error: Exception) -> str:
         )
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
         return f"cannot be stored ({error.strerror}): make room for it, or set HF_HOME to another place"
-    return "is not on this machine, and the Hugging Face hub cannot be reached: connect it, or give a folder"
+    return "is not on this machine, and the Hugging Face hub cannot be reached: go online, or give a folder"
 
 
 def choose_format(wanted: str, weight_count: int, memory: int) -> str:

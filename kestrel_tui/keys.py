@@ -52,6 +52,14 @@ _ADVICE: Final = (
 )
 
 
+class BadKey(UsageError):
+    """An entry of the table that is no good."""
+
+    def __init__(self, id: str, message: str) -> None:
+        super().__init__(f"keys: {message}")
+        self.id = id
+
+
 def key_of(keys: Mapping[str, str], id: str) -> str:
     """The key of an action, with the changes that `keys` makes."""
     return keys.get(id, _IDS[id].key)
@@ -65,7 +73,8 @@ def shown_key(keys: Mapping[str, str], id: str) -> str:
 
 
 def parse_keys(table: Any) -> dict[str, str]:
-    """The changes that the table `[keys]` makes: action id to key. Raises UsageError, one line."""
+    """The changes that the table `[keys]` makes: action id to key. Raises UsageError, one line; BadKey for
+    one of them."""
     if not isinstance(table, Mapping):
         raise UsageError('keys: write a table, [keys], with lines such as "chat.new" = "f8"')
     keys = {id: _parsed(id, key) for id, key in _flat(table)}
@@ -73,7 +82,9 @@ def parse_keys(table: Any) -> dict[str, str]:
     for action in ACTIONS:
         key = key_of(keys, action.id)
         if key in owners:
-            raise UsageError(f"keys: {key} is for {owners[key]} and for {action.id}: give one another key")
+            both = owners[key], action.id
+            last = [id for id in keys if id in both][-1]
+            raise BadKey(last, f"{key} is for {both[0]} and for {both[1]}: give one another key")
         owners[key] = action.id
     return keys
 
@@ -91,10 +102,10 @@ def _parsed(id: str, key: Any) -> str:
     if id not in _IDS:
         near = difflib.get_close_matches(id, _IDS, 1)
         hint = f"did you mean {near[0]}?" if near else f"the actions are {', '.join(_IDS)}"
-        raise UsageError(f"keys: unknown action {id!r}: {hint}")
+        raise BadKey(id, f"unknown action {id!r}: {hint}")
     name = key.strip().lower() if isinstance(key, str) else ""
     if name != _IDS[id].key and not _FREE.fullmatch(name):
         taken = re.fullmatch(r"(ctrl|alt)\+[a-z]", name)
         why = "readline, tmux, screen or the terminal needs it" if taken else "no key that is free"
-        raise UsageError(f"keys: {id} {key!r}: {why}: {_ADVICE}")
+        raise BadKey(id, f"{id} {key!r}: {why}: {_ADVICE}")
     return name

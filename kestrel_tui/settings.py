@@ -14,7 +14,7 @@ from typing import Any
 from kestrel_engine.errors import UsageError
 from kestrel_engine.events import Submit
 from kestrel_engine.options import EngineOptions, SamplingOptions, SpeculationOptions
-from kestrel_tui.keys import parse_keys
+from kestrel_tui.keys import BadKey, parse_keys
 from kestrel_tui.sanitize import clean_input
 
 DEEPEST = 8
@@ -284,11 +284,15 @@ def _from_file(path: Path, warnings: list[str]) -> Iterator[tuple[str, Any]]:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
     if _depth(table) > DEEPEST:
         raise UsageError(f"{path}: tables nested more than {DEEPEST} deep: no setting needs that")
+    lines = _lines(text)
     for key, value in table.items():
-        name, place = key.replace("-", "_"), f"{path}:{_line_of(key, text)}: "
+        name, place = key.replace("-", "_"), f"{path}:{lines.get(key, 1)}: "
         if name == "keys":
-            with _located(place):
+            try:
                 yield name, parse_keys(value)
+            except UsageError as error:
+                entry = f"{key}.{error.id}" if isinstance(error, BadKey) else key
+                raise UsageError(f"{path}:{lines.get(entry, lines.get(key, 1))}: {error}") from None
             continue
         if name not in _PARSERS:
             warnings.append(f"{place}unknown key {key!r}: {_hint(key, (*NAMES, 'keys'))}")
@@ -297,13 +301,28 @@ def _from_file(path: Path, warnings: list[str]) -> Iterator[tuple[str, Any]]:
             yield name, _parse(name, value)
 
 
-def _line_of(key: str, text: str) -> int:
-    """The line that defines top-level `key`, as far as a look at the line beginnings can tell."""
-    for number, line in enumerate(text.splitlines(), start=1):
-        start = line.strip().lstrip("[").lstrip()
-        if start.startswith((key, f'"{key}"', f"'{key}'")):
-            return number
-    return 1
+def _lines(text: str) -> dict[str, int]:
+    """The line of each key (with the names of its tables before it: "keys.chat.new"), and of each table.
+
+    Told from line to line, so that a multi-line text which looks like TOML can deceive it.
+    """
+    lines: dict[str, int] = {}
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.split("\n"), start=1):
+        is_header = line.lstrip().startswith("[")
+        try:
+            parsed = tomllib.loads(line if is_header else line.partition("=")[0] + "= 0")
+        except ValueError:
+            continue
+        names = () if is_header else table
+        while isinstance(parsed, dict) and parsed:
+            name, parsed = next(iter(parsed.items()))
+            names = (*names, name)
+            lines.setdefault(".".join(names), number)
+            parsed = parsed[0] if isinstance(parsed, list) else parsed
+        if is_header:
+            table = names
+    return lines
 
 
 def _from_environment(environ: Mapping[str, str], warnings: list[str]) -> dict[str, Any]:

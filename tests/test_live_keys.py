@@ -102,11 +102,27 @@ def test_bad_keys_are_one_line_that_says_what_to_do(table: object, complaint: st
     assert complaint in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_a_bad_key_names_the_file_and_the_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("table", "complaint"),
+    [
+        ('[keys]\nchat.save = "f11"\nchat.new = "ctrl+a"\n', "4: keys: chat.new 'ctrl+a'"),
+        ('[keys]\n\n"chat.sav" = "f9"', "4: keys: unknown action 'chat.sav'"),
+        ('[keys.chat]\nsave = "f11"\n  new = "f11" # \n', "4: keys: f11 is for chat.new and for chat.save"),
+        (
+            '[keys]\n# chat.save = "f11"\n\'chat.new\' = "f9"\n',
+            "4: keys: f9 is for chat.new and for chat.save",
+        ),
+        ('keys.chat.save = "f12"\nkeys."chat.new" = "a"', "3: keys: chat.new 'a'"),
+        ('keys = { "chat.new" = "a" }', "2: keys: chat.new 'a'"),
+        ('keys = """\n[keys]\n"""', "2: keys: write a table"),
+    ],
+)
+def test_a_bad_key_names_the_file_and_the_line(table: str, complaint: str, tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
-    config.write_text('seed = 3\n[keys]\nchat.new = "ctrl+a"\n')
-    with pytest.raises(UsageError, match=r"config.toml:2: keys: chat.new 'ctrl\+a'"):
+    config.write_text(f"seed = 3\n{table}")
+    with pytest.raises(UsageError) as caught:
         resolve({}, {}, config)
+    assert f"config.toml:{complaint}" in str(caught.value)
 
 
 def test_swapped_keys_and_the_usual_ones_are_allowed() -> None:

@@ -14,6 +14,7 @@ from kestrel_tui.journal import VERSION
 from kestrel_tui.objects import round_from_saved, saved_list, saved_text, token_from_row
 from kestrel_tui.reasoning import split_reasoning
 from kestrel_tui.sanitize import one_line
+from kestrel_tui.words import counted
 
 
 @dataclass(slots=True)
@@ -185,7 +186,7 @@ def list_lines(store: ChatStore, notices: list[str]) -> Iterator[str]:
             continue
         words = one_line(chat.turns[0].question) if chat.turns else ""
         words = words if len(words) <= 60 else words[:59] + "…"
-        turns = f"{len(chat.turns)} turn" + ("" if len(chat.turns) == 1 else "s")
+        turns = counted(len(chat.turns), "turn")
         yield f"{one_line(chat.id)}  {local_time(chat.created):16}  {turns:>9}  {words}".rstrip()
 
 

@@ -22,6 +22,7 @@ from kestrel_tui.sanitize import for_terminal
 from kestrel_tui.settings import Settings
 from kestrel_tui.stats import TurnStats
 from kestrel_tui.streams import complain, say, write_out
+from kestrel_tui.words import counted
 
 INTERRUPTED = 130
 _LABELS = {"reasoning": "Reasoning: ", "answer": "Assistant: "}
@@ -110,7 +111,7 @@ class PlainChat:
     def _greet(self) -> None:
         ready = self.ready
         if not self.settings.quiet:
-            threads = f"{ready.threads} thread" + ("" if ready.threads == 1 else "s")
+            threads = counted(ready.threads, "thread")
             engine = f"{ready.format}, {ready.device}, {threads}, context {ready.context}"
             say(f"{ready.model} ({engine}). /help lists the commands.")
             if not ready.speculation_possible:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kestrel_engine.events import Released, Round, TurnEnded
 from kestrel_engine.tally import Tally
+from kestrel_tui.words import counted
 
 
 class TurnStats:
@@ -43,20 +44,20 @@ class TurnStats:
     def line(self) -> str:
         """The answer in one line: size, speed, speculation, prompt, seed."""
         stats, tally = self.as_dict(), self.tally
-        parts = [f"{_count(self.tokens)}, {stats['ms_per_token']:.1f} ms each"]
+        parts = [f"{counted(self.tokens, 'token')}, {stats['ms_per_token']:.1f} ms each"]
         if tally.rounds:
             parts.append(f"{stats['tokens_per_round']:.2f} a round")
         if tally.drafted:
             places = " ".join(f"{rate:.2f}" for rate in tally.acceptance_by_position)
-            parts.append(f"{tally.accepted} of {tally.tested} tested drafts accepted (by position {places})")
+            parts.append(
+                f"{tally.accepted} of {counted(tally.tested, 'tested draft')} accepted (by position {places})"
+            )
         if self._ended:
-            parts.append(f"prompt {_count(self._ended.prompt_tokens)} in {self._ended.prefill_ms:.0f} ms")
+            parts.append(
+                f"prompt {counted(self._ended.prompt_tokens, 'token')} in {self._ended.prefill_ms:.0f} ms"
+            )
             parts.append(f"seed {self._ended.seed}")
         return "[" + ", ".join(parts) + "]"
-
-
-def _count(tokens: int) -> str:
-    return "1 token" if tokens == 1 else f"{tokens} tokens"
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -79,19 +79,25 @@ def test_an_empty_chat_is_not_saved(tmp_path: Path) -> None:
         save(tmp_path / "chat.md", Chat(), COLOURS)
 
 
-def test_the_key_asks_for_a_name_and_says_how_it_went(tmp_path: Path) -> None:
+def test_the_key_asks_for_a_name_and_says_how_it_went(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
     async def scenario(chat: Driver) -> None:
         engine = await chat.asked()
         engine.emit(round_of(0, ["Yes"]))
         await chat.taken()
-        for name in ("chat.md", "chat.svg", "chat.doc"):
+        messages: list[str] = []
+        monkeypatch.setattr(chat.screen, "notify", lambda message, **_: messages.append(message))
+        for name in ("chat.md", "chat.svg", "chat.doc", "new/er/chat.html"):
             await chat.pilot.press("f9")
             await chat.until(lambda: chat.app.screen is not chat.screen)
-            chat.app.screen.query_one(Input).value = str(tmp_path / name)
+            chat.app.screen.query_one(Input).value = name
             await chat.pilot.press("enter")
             await chat.until(lambda: chat.app.screen is chat.screen)
-        messages = [notice.message for notice in chat.app._notifications]
-        assert any(message.startswith("saved: ") for message in messages)
+        assert f"saved: {tmp_path}/chat.md" in messages
+        assert f"saved: {tmp_path}/new/er/chat.html (the folder is new)" in messages
         assert any("end the name in" in message for message in messages)
         await chat.pilot.press("f9")
         await chat.until(lambda: chat.app.screen is not chat.screen)
@@ -99,4 +105,4 @@ def test_the_key_asks_for_a_name_and_says_how_it_went(tmp_path: Path) -> None:
         await chat.until(lambda: chat.app.screen is chat.screen)
 
     drive(scenario, engine=Puppet)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["chat.md", "chat.svg"]
+    assert sorted(path.name for path in tmp_path.rglob("*.*")) == ["chat.html", "chat.md", "chat.svg"]

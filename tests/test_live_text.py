@@ -138,7 +138,8 @@ def test_a_token_costs_the_same_however_long_the_transcript_is(monkeypatch: pyte
 
 def test_gauges() -> None:
     assert (bar(0.5, 4), bar(0, 2), bar(2, 2), bar(1 / 16, 2)) == ("██  ", "  ", "██", "▏ ")
-    assert (progress(0.5, 4), progress(1.5, 2)) == ("━━╌╌", "━━")
+    assert (progress(0.5, 4), progress(1.5, 2)) == ("▕██  ▏", "▕██▏")
+    assert len({progress(percent / 100, 16) for percent in range(101)}) == 101, "every percent can be seen"
     assert sparkline([], 5) == ("", "")
     assert sparkline([4.0, None, 2.0, 4.0], 5) == ("█▅█", " ▲")
 

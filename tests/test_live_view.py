@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from live import Driver, Puppet, drive, round_of
+from textual import events
 from textual.geometry import Offset
 from textual.selection import SELECT_ALL, Selection
 
@@ -180,5 +181,51 @@ def test_the_mouse_and_the_cursor_point_at_tokens() -> None:
         assert "piece “llo”" in said()
         await chat.pilot.press("escape")
         assert not chat.screen.inspector.display and chat.screen.prompt.has_focus
+
+    drive(scenario, engine=Puppet)
+
+
+def test_what_is_typed_reaches_the_prompt_from_the_inspector_too() -> None:
+    async def scenario(chat: Driver) -> None:
+        engine = await chat.asked()
+        engine.emit(round_of(0, ["He", "llo", " you"]))
+        await chat.taken()
+        engine.end()
+        await chat.until(lambda: not chat.conversation.is_answering)
+        prompt, inspector = chat.screen.prompt, chat.screen.inspector
+        await chat.pilot.press("f6", "left", "x", "y", "left", "z")
+        assert prompt.text == "xzy" and prompt.has_focus, "with a text there, the arrows are the text's"
+        assert inspector.display and chat.view.cursor == 1
+        await chat.pilot.press("ctrl+u", "delete", "left")
+        assert prompt.text == "" and chat.view.cursor == 0, "and the tokens' once it is gone"
+        await chat.pilot.press("f6", "f6", "b")
+        for each, text in ((events.Paste("cd"), "bcd"), (events.Key("backspace", None), "bc")):
+            chat.view.focus()
+            await chat.until(lambda: chat.view.has_focus)
+            chat.app.post_message(each)
+            await chat.until(lambda text=text: prompt.text == text)
+            assert prompt.has_focus
+        chat.view.focus()
+        await chat.pilot.press("enter")
+        assert chat.submits() == ["question", "bc"]
+        assert "esc" in str(inspector.border_title)
+        await chat.pilot.press("escape")
+        assert not inspector.display, "esc closes it"
+
+    drive(scenario, engine=Puppet)
+
+
+def test_tokens_are_marked_while_they_are_inspected_only() -> None:
+    async def scenario(chat: Driver) -> None:
+        engine = await chat.asked()
+        engine.emit(round_of(0, ["He", "llo"]))
+        await chat.taken()
+        await chat.pilot.click(chat.view, offset=(5, 2))
+        await chat.pilot.press("left")
+        assert chat.view.cursor is None
+        await chat.pilot.press("f6", "left")
+        assert chat.view.cursor == 0
+        await chat.pilot.press("f6")
+        assert chat.view.cursor is None
 
     drive(scenario, engine=Puppet)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from copy import copy as clone
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, Final
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -16,21 +17,17 @@ from textual.widgets import Footer
 
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.events import Loading, Prefill
-from kestrel_tui.chats import list_lines
-from kestrel_tui.keys import ACTIONS
-from kestrel_tui.live import garbage
+from kestrel_tui.keys import ACTIONS, shown_key
+from kestrel_tui.live import garbage, saving
 from kestrel_tui.live.bridge import Bridge
 from kestrel_tui.live.clipboard import copy
 from kestrel_tui.live.compositor import LeanCompositor
 from kestrel_tui.live.conversation import Conversation
-from kestrel_tui.live.dialogs import ChatsDialog, SaveDialog
 from kestrel_tui.live.inspector import Inspector
-from kestrel_tui.live.kinds import styles_of
 from kestrel_tui.live.legend import Legend
 from kestrel_tui.live.pace import Pace
 from kestrel_tui.live.panel import Panel
 from kestrel_tui.live.prompt_box import PromptBox
-from kestrel_tui.live.save import Colours, save
 from kestrel_tui.live.status_line import StatusLine
 from kestrel_tui.live.token_view import TokenView
 
@@ -116,9 +113,9 @@ class ChatScreen(Screen[int]):
         # What is split off comes first. No containers: they would be painted under every row.
         yield Footer(compact=True, show_command_palette=False)
         yield PromptBox()
-        yield Panel(markup=False)
+        yield Panel()
         yield TokenView(self.conversation.transcript)
-        yield Inspector(markup=False)
+        yield Inspector(shown_key(self.conversation.settings.keys, "answer.stop"))
         yield Legend()
         yield StatusLine(markup=False)
 
@@ -252,6 +249,24 @@ class ChatScreen(Screen[int]):
             self.action_quit_chat()
         self.show()
 
+    def on_key(self, event: events.Key) -> None:
+        """What is typed while the transcript has the focus goes to the prompt, and the focus with it."""
+        if self.view.has_focus and not self.view.uses(event) and self.prompt.uses(event):
+            self._type(event)
+
+    def on_paste(self, event: events.Paste) -> None:
+        if self.view.has_focus:
+            self._type(event)
+
+    def _type(self, event: events.Key | events.Paste) -> None:
+        self.set_focus(self.prompt)
+        # As it came: Textual would keep one that the screen has made from what is above the screen.
+        self.prompt._forward_event(clone(event))
+        event.stop()
+
+    def on_prompt_box_moved(self, event: PromptBox.Moved) -> None:
+        self.view.action_move_cursor(event.by)
+
     def on_prompt_box_paged(self, event: PromptBox.Paged) -> None:
         self.view.page(event.direction)
 
@@ -284,15 +299,14 @@ class ChatScreen(Screen[int]):
         self.show()
 
     def action_inspect(self) -> None:
-        is_open = not self.inspector.has_class("-open")
+        is_open = self.view.inspecting = not self.inspector.has_class("-open")
         self.inspector.set_class(is_open, "-open")
         self.inspector.show(None)
+        self.view.mark(None)
         if is_open:
             self.view.focus()
-            self.view.mark(None)
             self.view.action_move_cursor(0)
         else:
-            self.view.mark(None)
             self.prompt.focus()
 
     def action_fold(self) -> None:
@@ -333,22 +347,7 @@ class ChatScreen(Screen[int]):
             self.tell(copy(self.app, turns[-1].parts[1]), is_bad=False)
 
     def action_save(self) -> None:
-        name = self.conversation.journal.id or time.strftime("%Y-%m-%d-%H%M%S")
-        self.app.push_screen(SaveDialog(f"kestrel-{name}.md"), self._save)
-
-    def _save(self, path: Path | None) -> None:
-        if path is None:
-            return
-        base = self.view.rich_style
-        background, foreground = base.bgcolor, base.color
-        colours = Colours(
-            styles_of(self.app), tuple(background.get_truecolor()), tuple(foreground.get_truecolor())
-        )
-        try:
-            save(path, self.conversation.chat, colours)
-            self.tell(f"saved: {path}", is_bad=False)
-        except KestrelError as error:
-            self.tell(str(error))
+        saving.ask_where(self)
 
     def action_new_chat(self) -> None:
         self._unless_refused("/new")
@@ -385,25 +384,8 @@ class ChatScreen(Screen[int]):
         refusal = self.conversation.refusal("/new")
         if refusal is not None:
             self.tell(refusal)
-            return
-        notices: list[str] = []
-        try:
-            lines = list(list_lines(self.app.store, notices))
-        except KestrelError as error:
-            self.tell(str(error))
-            return
-        lines = [line for line in lines if line.split()[0] != self.conversation.journal.id]
-        self.app.push_screen(ChatsDialog(lines), self._resume)
-
-    def _resume(self, chat_id: str | None) -> None:
-        if chat_id is None:
-            return
-        try:
-            self.app.resume(chat_id)
-        except KestrelError as error:
-            self.tell(str(error))
-        self.view.to_end()
-        self.show()
+        else:
+            saving.ask_which(self)
 
     def action_quit_chat(self) -> None:
         self.app.exit(0)

@@ -8,6 +8,8 @@ import subprocess
 
 from textual.app import App
 
+from kestrel_tui.words import counted
+
 _TOOLS = {
     "pbcopy": (["pbcopy"], None),
     "wl-copy": (["wl-copy"], "WAYLAND_DISPLAY"),
@@ -25,7 +27,7 @@ def copy(app: App, text: str) -> str:
     app.copy_to_clipboard(text)
     tool = _by_tool(text)
     way = f"with {tool}" if tool else "through the terminal (OSC 52)"
-    return f"{len(text)} character{'' if len(text) == 1 else 's'} copied {way}"
+    return f"{counted(len(text), 'character')} copied {way}"
 
 
 def _by_tool(text: str) -> str | None:

@@ -16,8 +16,8 @@ def bar(share: float, width: int) -> str:
 
 
 def progress(fraction: float, width: int) -> str:
-    done = round(max(0.0, min(1.0, fraction)) * width)
-    return "━" * done + "╌" * (width - done)
+    """`width` cells in a frame."""
+    return f"▕{bar(fraction, width)}▏"
 
 
 def sparkline(values: Sequence[float | None], width: int) -> tuple[str, str]:

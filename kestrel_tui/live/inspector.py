@@ -12,18 +12,24 @@ from kestrel_tui.live.transcript import ShownToken
 from kestrel_tui.sanitize import for_terminal
 
 _MUTED = "$muted"
-_HINT = "Token inspector: move with ← and →, or point with the mouse; esc closes it."
+_KEYS = "tokens: ← → or the mouse; {closes} closes; typing goes to the prompt"
+_NOTHING = Content("There is no token to inspect yet.")
 _DRAFTERS = {"mtp": "the head", "lookup": "the lookup"}
 
 
 class Inspector(Static):
     DEFAULT_CSS = """
-    Inspector { height: 8; padding: 0 2; display: none; border-top: solid $panel; }
+    Inspector { height: 8; padding: 0 2; display: none; border-top: solid $panel; border-title-color: $muted; }
     Inspector.-open { display: block; }
     """
 
+    def __init__(self, closes: str) -> None:
+        """closes: the key that closes it, as it is printed."""
+        super().__init__(markup=False)
+        self.border_title = _KEYS.format(closes=closes)
+
     def show(self, token: ShownToken | None) -> None:
-        self.update(Content(_HINT) if token is None else describe(token), layout=False)
+        self.update(_NOTHING if token is None else describe(token), layout=False)
 
 
 def describe(shown: ShownToken) -> Content:

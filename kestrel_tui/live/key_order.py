@@ -8,10 +8,11 @@ not yet taken the letters typed before it, and letters typed behind a key that o
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Final
 
 from textual import events
-from textual.app import App
+from textual.app import App, ScreenStackError
 from textual.message import Message
 from textual.message_pump import MessagePump
 
@@ -59,15 +60,16 @@ def _is_typed(message: Message) -> bool:
 
 async def _effect(app: App) -> None:
     """Return when all between the focus and the screen have dealt with what they were given."""
-    first = app.focused or app.screen
-    pumps = [pump for pump in first.ancestors_with_self if pump is not app]
-    try:
+    known = None
+    with contextlib.suppress(TimeoutError, ScreenStackError):  # no screens: the app ends
         async with asyncio.timeout(PATIENCE):
-            # The first one twice: what a key makes it post stands behind its queue before it rises to the screen.
-            for pump in [first, *pumps]:
-                await _reached(pump)
-    except TimeoutError:
-        pass
+            # A key may move the focus, and be handed on to what has it then.
+            while (first := app.focused or app.screen) is not known:
+                known = first
+                pumps = [pump for pump in first.ancestors_with_self if pump is not app]
+                # The first one twice: what a key makes it post stands behind its queue before it rises.
+                for pump in [first, *pumps]:
+                    await _reached(pump)
 
 
 async def _reached(pump: MessagePump) -> None:

@@ -25,6 +25,6 @@ class Legend(Widget):
         legend = Text(" · ", no_wrap=True, end="").join([Text(kind, styles[kind]) for kind in KINDS])
         if self.following:
             return legend
-        news = Text(f"↓ {self.new} new (ctrl+end)", "bold reverse")
+        news = Text(f"↓ {f'{self.new} new' if self.new else 'more'} (ctrl+end)", "bold reverse")
         gap = self.size.width - legend.cell_len - news.cell_len
         return Text.assemble(legend, " " * gap, news) if gap > 0 else news

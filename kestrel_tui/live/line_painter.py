@@ -20,6 +20,7 @@ from textual.widget import Widget
 from kestrel_tui.live.kinds import styles_of
 from kestrel_tui.live.transcript import GAP, HEADER, Block, Transcript
 from kestrel_tui.live.wrap import graphemes, is_simple
+from kestrel_tui.words import counted
 
 GUTTER: Final = 2
 """Cells before the text."""
@@ -159,9 +160,7 @@ def _placed(pieces: list[_Piece], y: int) -> Iterator[Segment]:
 
 
 def _header(block: Block) -> str:
-    count = len(block.token_starts)
-    tokens = f"{count} token" + ("" if count == 1 else "s")
-    return f"{'▸' if block.folded else '▾'} reasoning, {tokens}"
+    return f"{'▸' if block.folded else '▾'} reasoning, {counted(len(block.token_starts), 'token')}"
 
 
 def _by_token(block: Block, start: int, text: str) -> Iterator[tuple[int | None, str]]:

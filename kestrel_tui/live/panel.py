@@ -9,17 +9,21 @@ from textual.content import Content
 from kestrel_tui.keys import shown_key
 from kestrel_tui.live.conversation import Conversation
 from kestrel_tui.live.figures import Figures
+from kestrel_tui.live.fit import Part, fit, part
 from kestrel_tui.live.gauges import bar, sparkline
 from kestrel_tui.live.lines import Lines
+from kestrel_tui.words import counted
 
 WIDTH = 36
 _INNER = WIDTH - 4
 _MUTED, _STRONG, _LOUD, _DRAWN = "$muted", "bold", "bold reverse", "$primary"
 _BAR, _HALF = 14, 7
-_BLANK = Content("")
 _DRAFTERS = {"mtp": "the draft head", "lookup": "looking up repeats"}
 _SAID_ANYWAY = ("fixed", "speculation is off")
 """Reasons that the state of speculation says already."""
+
+# On a low screen the highest goes first.
+_GAPS, _WORDS, _COSTS, _DRAFTER, _COUNTS, _HISTORY, _TITLES = 7, 6, 5, 4, 3, 2, 1
 
 
 class Panel(Lines):
@@ -27,26 +31,37 @@ class Panel(Lines):
     Panel {{ width: {WIDTH}; height: 1fr; padding: 0 1 0 2; border-left: solid $panel; }}
     """
 
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+        self._parts: list[Part] = []
+
     def show(self, conversation: Conversation) -> None:
-        self.show_lines([line for part in _parts(conversation) for line in _fitted(part)])
+        self._parts = list(_parts(conversation))
+        self._fit()
+
+    def on_resize(self) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        self.show_lines(fit(self._parts, _INNER, self.size.height))
 
 
-def _parts(conversation: Conversation) -> Iterator[Content]:
-    """What the panel says; what is too long for a line goes on in the next."""
+def _parts(conversation: Conversation) -> Iterator[Part]:
     figures = conversation.figures
-    yield from _engine(conversation)
-    yield _BLANK
+    gap = part(Content(""), rank=_GAPS)
+    yield part(*_engine(conversation))
+    yield gap
     yield from _speculation(conversation)
-    yield _BLANK
-    yield _heading("this chat")
+    yield gap
+    yield part(_heading("this chat"), rank=_TITLES)
     yield from _speed(conversation)
     yield from _history(figures)
-    yield from _acceptance(figures)
-    yield from _costs(figures)
-
-
-def _fitted(part: Content) -> list[Content]:
-    return [part] if part.cell_length <= _INNER else part.wrap(_INNER)
+    if figures.totals.tally.drafted:
+        yield gap
+        yield from _acceptance(figures)
+    if figures.phases is not None:
+        yield gap
+        yield _costs(figures.phases)
 
 
 def _heading(words: str) -> Content:
@@ -59,9 +74,8 @@ def _engine(conversation: Conversation) -> Iterator[Content]:
         yield Content.styled(conversation.settings.model or "kestrel-nano", _STRONG)
         yield Content.styled("no model" if conversation.fatal else "loading …", _MUTED)
         return
-    threads = f"{ready.threads} thread" + ("" if ready.threads == 1 else "s")
     yield Content.styled(ready.model, _STRONG)
-    yield Content(f"{ready.format} · {ready.device} · {threads}")
+    yield Content(f"{ready.format} · {ready.device} · {counted(ready.threads, 'thread')}")
     share = conversation.context_used / ready.context
     count = f"{conversation.context_used}/{ready.context}"
     yield Content.assemble(("context ", _MUTED), (bar(share, 8), _DRAWN), (f" {count} {share:.0%}", _MUTED))
@@ -75,62 +89,68 @@ def speculation_words(conversation: Conversation) -> tuple[str, bool]:
     if conversation.ready is not None and not conversation.ready.speculation_possible:
         return "no draft head: only repeats are drafted", True
     if length != "auto":
-        return f"speculation: {length} drafts, fixed", False
+        return f"speculation: {counted(length, 'draft')}, fixed", False
     if conversation.is_answering and last is not None:
         return f"speculation: auto, now {last.drafted}", False
     return "speculation: auto", False
 
 
-def _speculation(conversation: Conversation) -> Iterator[Content]:
+def _speculation(conversation: Conversation) -> Iterator[Part]:
     words, is_loud = speculation_words(conversation)
-    yield Content.styled(f" {words} " if is_loud else words, _LOUD if is_loud else _STRONG)
+    yield part(Content.styled(f" {words} " if is_loud else words, _LOUD if is_loud else _STRONG))
     length, last = conversation.settings.speculate, conversation.figures.last
     if length == 0:
         toggle = shown_key(conversation.settings.keys, "speculation.toggle")
-        yield Content.styled(f"{toggle} switches it on again; the text stays the same", _MUTED)
+        yield part(
+            Content.styled(f"{toggle} switches it on again; the text stays the same", _MUTED),
+            rank=_WORDS,
+            short=part(Content.styled(f"{toggle} switches it on again", _MUTED), rank=_DRAFTER),
+        )
     elif last is not None and last.reason not in _SAID_ANYWAY:
-        yield Content.styled(last.reason, _MUTED)
+        yield part(Content.styled(last.reason, _MUTED), rank=_DRAFTER)
     if length != 0 and last is not None and last.drafted:
-        yield Content.styled(f"drafted by {_DRAFTERS.get(last.drafter, last.drafter)}", _MUTED)
+        words = f"drafted by {_DRAFTERS.get(last.drafter, last.drafter)}"
+        yield part(Content.styled(words, _MUTED), rank=_DRAFTER)
 
 
-def _speed(conversation: Conversation) -> Iterator[Content]:
+def _speed(conversation: Conversation) -> Iterator[Part]:
     figures = conversation.figures
-    yield Content.assemble(
+    yield part(Content.assemble(
         ("ms/token ", _MUTED), (_number(figures.now), _STRONG), (" now, ", _MUTED), _number(figures.median),
         (" median", _MUTED),
-    )  # fmt: skip
+    ))  # fmt: skip
     toggle = shown_key(conversation.settings.keys, "speculation.toggle")
     if figures.speedup is not None:
-        yield Content.assemble(
+        yield part(Content.assemble(
             ("speed-up ", _MUTED), (f"{figures.speedup:.2f}×", _STRONG),
             (f" ({_number(figures.plain)} ms without)", _MUTED),
-        )  # fmt: skip
+        ))  # fmt: skip
     elif figures.plain is None:
         words = f"speed-up not known yet: press {toggle} in an answer, it goes on without drafts to compare"
-        yield Content.styled(words, _MUTED)
+        short = part(Content.styled(f"speed-up: {toggle} compares", _MUTED), rank=_DRAFTER)
+        yield part(Content.styled(words, _MUTED), rank=_WORDS, short=short)
     else:
-        yield Content.styled(
-            f"{_number(figures.plain)} ms without drafts; nothing to compare with yet", _MUTED
-        )
+        words = f"{_number(figures.plain)} ms without drafts; nothing to compare with yet"
+        short = part(Content.styled(f"{_number(figures.plain)} ms without drafts", _MUTED))
+        yield part(Content.styled(words, _MUTED), rank=_WORDS, short=short)
     if figures.totals.tally.rounds:
         per_round = figures.totals.as_dict()["tokens_per_round"]
-        yield Content.assemble(("tokens/round ", _MUTED), f"{per_round:.2f}")
+        yield part(Content.assemble(("tokens/round ", _MUTED), f"{per_round:.2f}"))
 
 
-def _acceptance(figures: Figures) -> Iterator[Content]:
+def _acceptance(figures: Figures) -> Iterator[Part]:
     totals = figures.totals
-    if not totals.tally.drafted:
-        return
     rate = totals.as_dict()["acceptance_rate"]
-    yield _BLANK
-    yield Content.assemble(
-        ("accepted ", _MUTED),
-        (f"{rate:.0%}", _STRONG),
-        (f" ({totals.tally.accepted} of {totals.tally.tested} tested)", _MUTED),
+    yield part(
+        Content.assemble(
+            ("accepted ", _MUTED),
+            (f"{rate:.0%}", _STRONG),
+            (f" ({totals.tally.accepted} of {totals.tally.tested} tested)", _MUTED),
+        )
     )
-    yield Content.styled("  n right at n    rounds with n", _MUTED)
-    yield from _by_count(totals.tally.acceptance_by_position, totals.tally.accepted_histogram)
+    yield part(Content.styled("  n right at n    rounds with n", _MUTED), rank=_COUNTS)
+    for line in _by_count(totals.tally.acceptance_by_position, totals.tally.accepted_histogram):
+        yield part(line, rank=_COUNTS)
 
 
 def _by_count(rates: list[float], histogram: list[int]) -> Iterator[Content]:
@@ -144,23 +164,25 @@ def _by_count(rates: list[float], histogram: list[int]) -> Iterator[Content]:
         )
 
 
-def _costs(figures: Figures) -> Iterator[Content]:
-    if figures.phases is None:
-        return
-    yield _BLANK
-    yield Content.styled("ms/round, the last few", _MUTED)
-    whole = sum(figures.phases) or 1.0
-    for name, milliseconds in zip(("draft", "verify", "replay"), figures.phases, strict=True):
-        yield Content.assemble(
-            (f" {name:>7} ", _MUTED), (bar(milliseconds / whole, _BAR), _DRAWN), f" {milliseconds:.2f}"
-        )
+def _costs(phases: tuple[float, float, float]) -> Part:
+    """phases: milliseconds of (draft, verify, replay)."""
+    whole = sum(phases) or 1.0
+    title = Content.styled("ms/round, the last few", _MUTED)
+    lines = (
+        Content.assemble((f" {name:>7} ", _MUTED), (bar(ms / whole, _BAR), _DRAWN), f" {ms:.2f}")
+        for name, ms in zip(("draft", "verify", "replay"), phases, strict=True)
+    )
+    added = Content.assemble(("ms/round ", _MUTED), " + ".join(map(_number, phases)))
+    return part(title, *lines, rank=_COSTS, short=part(added))
 
 
-def _history(figures: Figures) -> Iterator[Content]:
+def _history(figures: Figures) -> Iterator[Part]:
     columns, marks = sparkline(figures.speeds, _INNER)
-    if columns:
-        yield Content.styled(columns, _DRAWN)
-        yield Content.styled(marks + " ▲ changed" if marks and len(marks) < _INNER - 10 else marks, _MUTED)
+    if not columns:
+        return
+    changed = " ▲ changed" if marks and len(marks) < _INNER - 10 else ""
+    below = [Content.styled(marks + changed, _MUTED)] if marks else []
+    yield part(Content.styled(columns, _DRAWN), *below, rank=_HISTORY)
 
 
 def _number(value: float | None) -> str:

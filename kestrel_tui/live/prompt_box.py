@@ -43,6 +43,12 @@ class PromptBox(TextArea, inherit_bindings=False):
 
         edge: str
 
+    @dataclass
+    class Moved(Message):
+        """The arrows are of no use in an empty prompt: -1 left or 1 right."""
+
+        by: int
+
     def __init__(self, **keywords) -> None:
         super().__init__(
             soft_wrap=True,
@@ -78,6 +84,11 @@ class PromptBox(TextArea, inherit_bindings=False):
         """Clear what is typed; the up arrow and ctrl+z bring it back."""
         self.take(self.text)
 
+    def uses(self, event: events.Key) -> bool:
+        """Whether the key types or edits."""
+        keys = {"enter", *NEW_LINE_KEYS, *self._bindings.key_to_bindings}
+        return event.is_printable or not keys.isdisjoint(event.aliases)
+
     async def _on_key(self, event: events.Key) -> None:
         match event.key:
             case "enter":
@@ -90,6 +101,8 @@ class PromptBox(TextArea, inherit_bindings=False):
                 pass
             case "home" | "end" if not self.text:
                 self.post_message(self.Edged("start" if event.key == "home" else "end"))
+            case "left" | "right" if not self.text:
+                self.post_message(self.Moved(-1 if event.key == "left" else 1))
             case _:
                 await super()._on_key(event)
                 return

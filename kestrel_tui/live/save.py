@@ -19,6 +19,7 @@ from kestrel_tui.live.kinds import KINDS, MEANINGS
 from kestrel_tui.objects import round_object, token_object
 from kestrel_tui.sanitize import for_terminal
 from kestrel_tui.stats import TurnStats
+from kestrel_tui.words import counted
 
 FORMS = (".md", ".jsonl", ".svg", ".html")
 _PICTURE_WIDTH = 100
@@ -74,8 +75,8 @@ def _provenance(chat: Chat) -> Iterator[str]:
         yield ""
         tally = stats.tally
         yield (
-            f"{stats.tokens} tokens in {tally.rounds} rounds; {tally.accepted} of {tally.tested} tested drafts "
-            f"accepted ({tally.drafted} drafted)."
+            f"{counted(stats.tokens, 'token')} in {counted(tally.rounds, 'round')}; {tally.accepted} of "
+            f"{counted(tally.tested, 'tested draft')} accepted ({tally.drafted} drafted)."
         )
         yield ""
         yield "| round | tokens | drafted | rejected | draft, verify, replay ms | draft length |"

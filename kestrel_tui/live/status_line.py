@@ -11,6 +11,7 @@ from kestrel_tui.live.gauges import progress
 from kestrel_tui.live.lines import Lines
 from kestrel_tui.live.panel import speculation_words
 from kestrel_tui.sanitize import one_line
+from kestrel_tui.words import counted
 
 _MUTED = "$muted"
 _BAR = 16
@@ -40,11 +41,13 @@ def _status(conversation: Conversation, is_narrow: bool, seconds: float) -> Cont
         return Content.styled("starting …", _MUTED)
     if isinstance(event, Prefill) and conversation.is_answering:
         fraction = event.done / event.total if event.total else 1.0
-        return _progress(f"reading {event.total - event.reused} tokens", fraction, stops)
+        return _progress(f"reading {counted(event.total - event.reused, 'token')}", fraction, stops)
     if is_narrow:
         return _figures(conversation)
     if conversation.is_answering:
-        return Content.styled(f"this answer: {conversation.answer.stats.tokens} tokens{stops}", _MUTED)
+        return Content.styled(
+            f"this answer: {counted(conversation.answer.stats.tokens, 'token')}{stops}", _MUTED
+        )
     return Content.styled("enter sends, ctrl+j begins a new line, up recalls", _MUTED)
 
 

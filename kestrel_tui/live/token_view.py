@@ -51,6 +51,8 @@ class TokenView(ScrollView, can_focus=True):
         self.transcript = transcript
         self.following = True
         """Whether the view stays at the end as the transcript grows."""
+        self.inspecting = False
+        """Whether the arrows move from token to token."""
         self._painter = LinePainter(transcript)
         self._strips: LRUCache[tuple[int, int], Strip] = LRUCache(_CACHED_LINES)
         self._generation = 0
@@ -148,6 +150,7 @@ class TokenView(ScrollView, can_focus=True):
         self._arrange()
         if not self.following and self._anchor is not None:
             self._jump(min(self.transcript.y_of(*self._anchor), self.max_scroll_y))
+            self._set_following(self.scroll_offset.y >= self.max_scroll_y)
 
     def _first_shown(self) -> tuple[Block, int] | None:
         row = self.transcript.row(self.scroll_offset.y)
@@ -202,10 +205,14 @@ class TokenView(ScrollView, can_focus=True):
 
     def action_move_cursor(self, by: int) -> None:
         last = len(self.transcript.tokens) - 1
-        if last >= 0:
+        if self.inspecting and last >= 0:
             at = last if self.cursor is None else self.cursor + by
             self.mark(max(0, min(at, last)))
             self.post_message(self.Pointed(self.cursor))
+
+    def uses(self, event: events.Key) -> bool:
+        """Whether the key scrolls or moves the cursor."""
+        return not self._bindings.key_to_bindings.keys().isdisjoint(event.aliases)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         token = event.style.meta.get("token")

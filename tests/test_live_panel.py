@@ -1,0 +1,114 @@
+"""The side panel and the lines below: what stays on a low screen, and the words that go with numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from live import Driver, Puppet, drive, round_of
+from textual.content import Content
+
+from kestrel_engine.events import Prefill
+from kestrel_tui.live.fit import fit, part
+from kestrel_tui.live.legend import Legend
+from kestrel_tui.live.panel import Panel
+from kestrel_tui.live.status_line import StatusLine
+from kestrel_tui.stats import TurnStats
+
+REASON = "8 drafts: 5.2 tokens a round for 3.1 steps, as the last hundred rounds had it"
+
+
+def shown(panel: Panel) -> str:
+    """The rows that there is room for."""
+    return "\n".join(panel.render_line(y).text.rstrip() for y in range(panel.size.height))
+
+
+@pytest.mark.parametrize("height", [14, 24, 30, 40])
+def test_the_figures_stay_visible_on_a_low_screen(height: int) -> None:
+    async def scenario(chat: Driver) -> None:
+        engine = await chat.asked()
+        for number in range(40):
+            texts = [f"w{place} " for place in range(number % 9 + 1)]
+            wrong = ("no ",) * (9 - len(texts))
+            engine.emit(replace(round_of(number, texts, rejected=wrong), reason=REASON))
+        await chat.taken()
+        chat.screen.show()
+        panel = chat.screen.query_one(Panel)
+        essential = ["kestrel-test", "bf16 · cpu", "context ", "speculation: ", "ms/token ", "tokens/round "]
+        for words in (*essential, "accepted ", "ms/round"):
+            assert words in shown(panel), (words, shown(panel))
+        if height >= 30:
+            assert "right at n" in shown(panel) and "F2" in shown(panel)
+        if height >= 40:
+            assert "replay" in shown(panel) and "  8 " in shown(panel)
+        await chat.pilot.press("x", *["ctrl+j"] * 9)
+        await chat.until(lambda: chat.screen.prompt.size.height > 6)
+        if height >= 24:
+            assert "accepted " in shown(panel), "a prompt that grows takes rows from it"
+        engine.end()
+
+    drive(scenario, engine=Puppet, size=(100, height))
+
+
+def test_what_matters_least_goes_first_and_may_be_shortened() -> None:
+    def line(text: str, **how: object):
+        return part(Content(text), **how)
+
+    parts = [
+        line("head"), line("gap", rank=3), line("long long words", rank=2, short=line("long", rank=1)),
+        line("gap too", rank=3), part(Content("two"), Content("lines"), rank=1),
+    ]  # fmt: skip
+    seen = {height: [str(each) for each in fit(parts, 9, height)] for height in range(8)}
+    assert seen[7] == ["head", "gap", "long long", "words", "gap too", "two", "lines"]
+    assert seen[6] == ["head", "gap", "long long", "words", "two", "lines"]
+    assert seen[5] == ["head", "long long", "words", "two", "lines"]
+    assert seen[4] == ["head", "long", "two", "lines"]
+    assert seen[3] == seen[2] == ["head", "long"]
+    assert seen[1] == seen[0] == ["head"], "what has to stay stays"
+
+
+def test_one_of_something_is_not_called_many() -> None:
+    async def scenario(chat: Driver) -> None:
+        engine = await chat.asked()
+        engine.emit(round_of(0, ["one"]))
+        engine.emit(Prefill(0, 1, 0))
+        await chat.taken()
+        chat.screen.show()
+        status = chat.screen.query_one(StatusLine)
+        assert "reading 1 token " in str(status.render())
+        engine.emit(round_of(1, ["two"]))
+        await chat.taken()
+        chat.screen.show()
+        assert "this answer: 2 tokens" in str(status.render())
+        chat.conversation.set_length(1)
+        chat.screen.show()
+        assert "speculation: 1 draft, fixed" in shown(chat.screen.query_one(Panel))
+        engine.end()
+
+    drive(scenario, engine=Puppet)
+    stats = TurnStats()
+    stats.add(round_of(0, ["a", "b"]))
+    assert "1 of 1 tested draft accepted" in stats.line()
+
+
+def test_a_view_that_shows_all_after_a_resize_follows_again() -> None:
+    async def scenario(chat: Driver) -> None:
+        engine = await chat.asked()
+        for number in range(60):
+            engine.emit(round_of(number, [f"line {number}\n"]))
+        await chat.taken()
+        legend = chat.screen.query_one(Legend)
+        await chat.pilot.press("pageup")
+        assert "↓ more (ctrl+end)" in str(legend.render())
+        await chat.pilot.resize_terminal(110, 30)
+        await chat.pilot.pause()
+        assert "↓ more (ctrl+end)" in str(legend.render()) and not chat.view.following
+        await chat.pilot.resize_terminal(110, 90)
+        await chat.until(lambda: chat.view.following)
+        assert "↓" not in str(legend.render())
+        await chat.pilot.resize_terminal(110, 20)
+        await chat.pilot.pause()
+        assert "line 59" in chat.all_text and "↓" not in str(legend.render())
+        engine.end()
+
+    drive(scenario, engine=Puppet, size=(110, 24))

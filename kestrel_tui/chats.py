@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 from collections.abc import Iterator
@@ -31,6 +32,8 @@ class Turn:
     message: str = ""
     """Why it failed, when `finish_reason` is "error"."""
     seed: int | None = None
+    is_oneshot: bool = False
+    """Whether -p asked, as far as the journal says."""
     reasoning_open: bool = False
     """Whether the prompt ended inside a `<think>`, so that the text begins with reasoning."""
 
@@ -79,6 +82,11 @@ class Chat:
     notices: list[str] = field(default_factory=list)
     """What was wrong with the file, one line each."""
 
+    @property
+    def is_oneshot(self) -> bool:
+        """Whether nothing but -p ever asked."""
+        return bool(self.turns) and all(turn.is_oneshot for turn in self.turns)
+
     def messages(self) -> list[dict]:
         """The chat so far for the model; reasoning stands apart from the answers' text."""
         start = [{"role": "system", "content": self.system}] if self.system else []
@@ -96,7 +104,8 @@ class Chat:
             case "system":
                 self.system = _optional_text(line["text"])
             case "user":
-                self.turns.append(Turn(saved_text(line["text"])))
+                question, is_oneshot = saved_text(line["text"]), bool(line.get("oneshot"))
+                self.turns.append(Turn(question, is_oneshot=is_oneshot))
             case "answer":
                 self.turns[-1].reasoning_open = bool(line["reasoning"])
                 self.turns[-1].seed = int(line["seed"])
@@ -148,11 +157,16 @@ class ChatStore:
         except OSError as error:
             raise UsageError(f"{self._folder}: {error.strerror}: make it a readable folder") from None
 
-    def latest(self) -> Path:
+    def latest(self, for_prompt: bool) -> Path:
+        """The chat that --continue means: with -p (`for_prompt`) the newest; else the newest that is more than
+        answers of -p, so that a script does not come between a person and their chat. If there is no such, the newest.
+
+        Raises UsageError.
+        """
         files = self.newest_first()
         if not files:
             raise UsageError("no chat is saved yet: start one without --continue")
-        return files[0]
+        return files[0] if for_prompt else next((path for path in files if _is_held(path)), files[0])
 
     def find(self, prefix: str) -> Path:
         """The one chat whose id begins with `prefix`. Raises UsageError."""
@@ -164,6 +178,12 @@ class ChatStore:
             few = ", ".join(path.stem for path in matches[:4]) + (", …" if len(matches) > 4 else "")
             raise UsageError(f"{prefix!r} is the beginning of {len(matches)} chats ({few}): write more of it")
         raise UsageError(f"no saved chat begins with {prefix!r}: kestrel-chat --list shows them")
+
+
+def _is_held(path: Path) -> bool:
+    with contextlib.suppress(UsageError):
+        return not read_chat(path).is_oneshot
+    return False
 
 
 def resume_hint(chat: Chat) -> str | None:
@@ -186,6 +206,7 @@ def list_lines(store: ChatStore, notices: list[str]) -> Iterator[str]:
             continue
         words = one_line(chat.turns[0].question) if chat.turns else ""
         words = words if len(words) <= 60 else words[:59] + "…"
+        words = f"{words} (-p)" if chat.is_oneshot else words
         turns = counted(len(chat.turns), "turn")
         yield f"{one_line(chat.id)}  {local_time(chat.created):16}  {turns:>9}  {words}".rstrip()
 

@@ -134,7 +134,7 @@ def _talk(given: dict[str, Any], settings: Settings, factory: EngineFactory | No
 
     prompt = _prompt(given["prompt"], bool(given.get("raw"))) if "prompt" in given else None
     is_saved = not settings.no_save and not given.get("raw")
-    journal = Journal(streams.complain, chats_folder() if is_saved else None)
+    journal = Journal(streams.complain, chats_folder() if is_saved else None, is_oneshot=prompt is not None)
     try:
         chat, settings = _open_chat(given, settings, journal)
         if prompt is not None:
@@ -184,7 +184,7 @@ def _open_chat(given: dict[str, Any], settings: Settings, journal: Journal) -> t
 
     if "continue" in given or "resume" in given:
         store = _store()
-        path = store.find(given["resume"]) if "resume" in given else store.latest()
+        path = store.find(given["resume"]) if "resume" in given else store.latest("prompt" in given)
         chat = _read(path)
         journal.resume(path)
         if "system" in given:

@@ -3,7 +3,7 @@
 Lines, by their "type":
     chat       first line: version, id, created (ISO 8601), model (as given, null = bundled), system
     system     the system message changed: text
-    user       a question, written before the answer begins: text, time
+    user       a question, written before the answer begins: text, time; oneshot (true) when -p asked it
     answer     the answer begins: seed, prompt_tokens, reasoning (the prompt ended in an open <think>)
     tokens     what came at once: tokens as rows of objects.token_row; round, unless there was none
     end        the answer is over: finish_reason (stop, length, cancelled, error), message, stats
@@ -41,11 +41,11 @@ class Journal:
     disk refuses, `notify` gets one line and the chat goes on unsaved.
     """
 
-    def __init__(self, notify: Callable[[str], None], folder: Path | None) -> None:
-        """folder: None saves nothing."""
+    def __init__(self, notify: Callable[[str], None], folder: Path | None, is_oneshot: bool = False) -> None:
+        """folder: None saves nothing. is_oneshot: the question is asked by -p."""
         self.notify = notify
         """May be replaced, by a screen that covers the one before."""
-        self._folder = folder
+        self._folder, self._is_oneshot = folder, is_oneshot
         self._file: int | None = None
         self._header: dict | None = None
         self.id: str | None = None
@@ -77,7 +77,8 @@ class Journal:
             self.id = path.stem
 
     def user(self, text: str) -> None:
-        self._write({"type": "user", "text": text, "time": now()})
+        mark = {"oneshot": True} if self._is_oneshot else {}
+        self._write({"type": "user", "text": text, "time": now()} | mark)
 
     def system(self, text: str | None) -> None:
         if self._header is not None:

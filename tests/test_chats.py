@@ -98,6 +98,29 @@ def test_nothing_appears_before_the_first_question(home: Path) -> None:
     assert done.returncode == 0 and chat_files(home) == []
 
 
+def test_continue_passes_over_answers_of_p_but_for_p_itself(
+    home: Path, capsys: pytest.CaptureFixture
+) -> None:
+    def talk(question: str) -> None:
+        assert run_chat(home, "--plain", "--continue", stdin=question.encode()).returncode == 0
+
+    def questions(path: Path) -> list[str]:
+        return [turn.question for turn in read_chat(path).turns]
+
+    first = a_chat(home, "by a script")
+    talk("by a person")
+    assert questions(first) == ["by a script", "by a person"], "when there is nothing else"
+    other = a_chat(home, "another script", "and more of it")
+    talk("by a person again")
+    assert questions(first)[2:] == ["by a person again"]
+    os.utime(other)
+    ask("--continue", "-p", "the script goes on")
+    assert questions(other) == ["another script", "and more of it", "the script goes on"]
+    assert main(["--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()[-2:]
+    assert lines[0].endswith("3 turns  another script (-p)") and lines[1].endswith("3 turns  by a script")
+
+
 def test_no_save_writes_nothing(home: Path) -> None:
     path = a_chat(home, "hello")
     before = path.read_bytes()

@@ -155,21 +155,16 @@ def _sampling_launches() -> list[Launch]:
     seen, steps = (*rows_, bytes_, I32, N), (*rows_, I32, N, N)
     found = (*seen, N, *draws, N, V3, V3, places, I32)
     chosen = (*steps, N, *draws, N, V3, places, outcome, I32)
-    entries, tiles_ = _array(types.int64, 2), 4 * sorting.DIGITS
+    entries, tile = _array(types.int64, 2), 8 * 4 * sorting.DIGITS
+    sorted_ = (*steps, *draws, entries, outcome, I32)
     return [
         Launch("begin_round", sampling.begin_round, (bytes_, I32, I32, I32, I32), 32),
         Launch("find_candidates", sampling.find_candidates, found, 256, 4 * 1940),
         Launch("choose_tokens", sampling.choose_tokens, chosen, 256, 4 * 128 * sampling.MOST_TOP_K),
         Launch("make_entries", ordered.make_entries, (*seen, V1, entries, I32), 256),
         Launch("count_digits", sorting.count_digits, (entries, N, N, places), 256),
-        Launch("move_entries", sorting.move_entries, (entries, entries, N, N, places), 256, 8 * tiles_),
-        Launch(
-            "choose_ordered",
-            ordered.choose_ordered,
-            (*steps, *draws, entries, outcome, I32),
-            1024,
-            4 * 1024,
-        ),
+        Launch("move_entries", sorting.move_entries, (entries, entries, N, N, places), 256, tile),
+        Launch("choose_ordered", ordered.choose_ordered, sorted_, 1024, 4 * 1024),
         Launch("log_sum_exp", sampling.log_sum_exp, (V2, V1), 1024, 4 * 1024),
     ]
 

@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,14 +23,13 @@ import platformdirs
 
 from kestrel_engine import numerics
 from kestrel_engine.packed_file import Damaged, PackedWriter, fields_of, map_packed
+from kestrel_engine.unfinished import UnfinishedFile, remove_abandoned
 
 SMALLEST_CHECKPOINT = 64 << 20
 """Bytes below which packing takes no longer than looking for a file."""
 SIZE_LIMIT = 20 << 30
 """Bytes of all packed files together; the longest unused go first."""
-SUFFIX, TEMPORARY = ".weights", ".tmp"
-TEMPORARY_SECONDS = 600
-"""An unfinished file that nobody has written to for so long was left by a stopped process."""
+SUFFIX = ".weights"
 SETTLED_NANOSECONDS = 2 * 10**9
 """A file changed so shortly ago could change again within the same time stamp."""
 
@@ -55,8 +53,7 @@ class PackedCache:
         """Without a path nothing is kept. `unchanged`: whether the checkpoint is still the one of the key."""
         self.path, self._key, self._note, self._unchanged = path, key, note, unchanged
         self._found: dict[str, Any] = {}
-        self._file: Any = None
-        self._temporary = ""
+        self._unfinished: UnfinishedFile | None = None
         self._writer: PackedWriter | None = None
 
     @property
@@ -64,27 +61,31 @@ class PackedCache:
         """Whether the matrices come from a file: their weights were checked when it was written."""
         return bool(self._found)
 
+    @property
+    def writable(self) -> bool:
+        """Whether what is added will be kept."""
+        return self._writer is not None
+
     def open(self, matrix_type: type, space: int) -> None:
         """Map the file, or begin to write it when there is room for `space` bytes."""
         if self.path is None:
             return
-        remove_left_over(self.path.parent)
+        remove_abandoned(self.path.parent)
         try:
             self._found = map_packed(self.path, self._key, matrix_type)
             with contextlib.suppress(OSError):
                 os.utime(self.path)  # used: the last to go
             return
         except Damaged:
-            self._note(f"{self.path} is damaged: packing the weights again")
+            self._note(f"{self.path} is damaged: making it again")
         except OSError:
             pass  # usually there is none; what else is wrong shows when it is written
         with self._forgiving():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if shutil.disk_usage(self.path.parent).free < space:
                 raise OSError(None, "the disk is nearly full")
-            descriptor, name = tempfile.mkstemp(dir=self.path.parent, suffix=TEMPORARY)
-            self._file, self._temporary = os.fdopen(descriptor, "wb"), name
-            self._writer = PackedWriter(self._file, self._key)
+            self._unfinished = UnfinishedFile(self.path.parent)
+            self._writer = PackedWriter(self._unfinished.file, self._key)
 
     def get(self, name: str) -> Any | None:
         return self._found.get(name)
@@ -98,7 +99,11 @@ class PackedCache:
         """The only matrix of this cache, made now or in an earlier start."""
         matrix = self.get(name)
         if matrix is None:
-            matrix = make()
+            try:
+                matrix = make()
+            except BaseException:
+                self.abandon()
+                raise
             self.add(name, matrix)
             self.finish()
         return matrix
@@ -110,20 +115,16 @@ class PackedCache:
         if self._writer is not None:
             with self._forgiving():
                 self._writer.finish()
-                self._file.close()
-                os.replace(self._temporary, self.path)
-                self._writer = self._file = None
+                self._unfinished.move_to(self.path)
+                self._writer = self._unfinished = None
                 _sync_folder(self.path.parent)
                 prune(self.path.parent, keep=self.path)
 
     def abandon(self) -> None:
         """Nothing more will be added: leave no unfinished file behind."""
-        if self._file is not None:
-            with contextlib.suppress(OSError):
-                self._file.close()
-            with contextlib.suppress(OSError):
-                os.unlink(self._temporary)
-        self._writer = self._file = None
+        if self._unfinished is not None:
+            self._unfinished.discard()
+        self._writer = self._unfinished = None
 
     @contextlib.contextmanager
     def _forgiving(self):
@@ -144,11 +145,19 @@ def open_cache(
     samples = [backend.pack(_sample(), each) for each in dict.fromkeys((format, "bf16"))]
     if size < SMALLEST_CHECKPOINT or any(fields_of(sample) is None for sample in samples):
         return PackedCache()
+    identity = [part, format, backend.name, *map(_digest_of_matrix, samples)]
+    return open_kept(files, identity, format, type(samples[0]), size, note)
+
+
+def open_kept(
+    files: Sequence[Path], identity: list[str], name: str, matrix_type: type, space: int, note: Note
+) -> PackedCache:
+    """The opened cache `name` of what is made of `files` in the way `identity`; `space`: bytes that it may need.
+    Raises OSError when a file cannot be read."""
     folder, status = cache_folder(), _status(files)
-    identity = [source_digest(files, folder), part, format, backend.name, *map(_digest_of_matrix, samples)]
-    key = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
-    cache = PackedCache(folder / f"{format}-{key[:32]}{SUFFIX}", key, note, lambda: _status(files) == status)
-    cache.open(type(samples[0]), space=size)
+    key = hashlib.sha256(json.dumps([source_digest(files, folder), *identity]).encode()).hexdigest()
+    cache = PackedCache(folder / f"{name}-{key[:32]}{SUFFIX}", key, note, lambda: _status(files) == status)
+    cache.open(matrix_type, space)
     return cache
 
 
@@ -203,26 +212,17 @@ def _status(files: Sequence[Path]) -> list[list]:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=TEMPORARY)
+    remove_abandoned(path.parent)
+    unfinished = UnfinishedFile(path.parent)
     try:
-        with open(descriptor, "w") as file:
-            file.write(text)
-        os.replace(temporary, path)
+        unfinished.file.write(text.encode())
+        unfinished.move_to(path)
     except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+        unfinished.discard()
         raise
 
 
 # --- the folder -------------------------------------------------------------------------------------------
-
-
-def remove_left_over(folder: Path) -> None:
-    """Remove what stopped processes left behind; who still writes has written lately."""
-    for left in folder.glob(f"*{TEMPORARY}"):
-        with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > TEMPORARY_SECONDS:
-                left.unlink()
 
 
 def prune(folder: Path, keep: Path) -> None:

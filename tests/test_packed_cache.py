@@ -6,7 +6,8 @@ import dataclasses
 import errno
 import os
 import shutil
-import time
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -240,15 +241,29 @@ def test_a_pipe_in_the_place_of_the_file_does_not_stop_the_start(place):
     assert len(place.notes) == 1 and path.is_file()
 
 
-def test_what_a_stopped_process_left_is_removed_at_the_next_start_and_not_what_is_being_written(place):
+def test_what_a_killed_process_left_is_removed_at_the_next_start_and_not_what_is_being_written(place):
     place.load()
-    old, new = place.cache / "old.tmp", place.cache / "new.tmp"
-    for path in (old, new):
-        path.write_bytes(b"unfinished")
-    hour_ago = time.time() - 3600
-    os.utime(old, (hour_ago, hour_ago))
-    place.load()
-    assert place.packed == 0 and not old.exists() and new.exists()
+    code = (
+        "import sys, time; from kestrel_engine.unfinished import UnfinishedFile; from pathlib import Path\n"
+    )
+    code += "file = UnfinishedFile(Path(sys.argv[1])); print(file.name, flush=True); time.sleep(600)"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", code, folder], stdout=subprocess.PIPE, text=True)
+        for folder in (place.cache, place.cache, place.cache / "sources")
+    ]
+    try:
+        names = [Path(writer.stdout.readline().strip()) for writer in writers]
+        for writer in writers[1:]:
+            writer.kill()
+            writer.wait()
+        place.load()
+        change_a_weight(place.folder / "model.safetensors")
+        place.load()  # remembers another source
+        assert [name.exists() for name in names] == [True, False, False]
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.communicate()
 
 
 def test_a_file_of_another_key_is_not_taken(place):

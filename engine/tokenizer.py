@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import re
@@ -14,6 +13,9 @@ import tokenizers
 
 from kestrel_engine.chat_template import ChatTemplate
 from kestrel_engine.errors import UsageError
+from kestrel_engine.merge_table import open_table
+from kestrel_engine.packed_cache import Note
+from kestrel_engine.vocabulary import LibraryVocabulary, Vocabulary
 
 TOKENIZER_FILE = "tokenizer.json"
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
@@ -24,20 +26,19 @@ class Tokenizer:
     """The byte-level BPE of `folder/tokenizer.json` and the chat template beside it.
 
     Added tokens come in two kinds: *special* ones are control tokens (`<|im_end|>`) and no text; the others
-    (`<think>`) are text that has an id of its own. Raises UsageError, one line, for a missing or wrong file.
+    (`<think>`) are text that has an id of its own. With `note`, what a large one needs is kept in the cache folder,
+    and `note` is told when that cannot be. Raises UsageError, one line, for a missing or wrong file.
     """
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, note: Note | None = None):
         self.folder = Path(folder)
-        self._tokenizer = _load(self.folder / TOKENIZER_FILE)
+        self._vocabulary = _open_vocabulary(self.folder / TOKENIZER_FILE, note)
         self._template = ChatTemplate.from_folder(self.folder)
-        added = self._tokenizer.get_added_tokens_decoder()
+        added = self._vocabulary.added
         self._added = {id: token.content for id, token in added.items()}
         self.special_ids = frozenset(id for id, token in added.items() if token.special)
         """Ids of the control tokens."""
-        self.vocab_size = max(
-            [self._tokenizer.get_vocab_size(with_added_tokens=True), *(id + 1 for id in added)]
-        )
+        self.vocab_size = self._vocabulary.size
         """Ids of the tokenizer are below this. A model may have more: its vocabulary is padded."""
         control = [self._added[id] for id in self.special_ids]
         # Longest first, so that a control token wins over one that it contains.
@@ -45,11 +46,11 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Ids of `text`, in which added tokens of both kinds are recognised. Lone surrogates are U+FFFD."""
-        return self._tokenizer.encode(_valid(text), add_special_tokens=False).ids
+        return self._vocabulary.encode(_valid(text))
 
     def encode_text(self, text: str) -> list[int]:
         """Ids of `text` from outside: control tokens in it are spelled out as ordinary text."""
-        return self._text_tokenizer.encode(_valid(text), add_special_tokens=False).ids
+        return self._vocabulary.encode_text(_valid(text))
 
     def encode_chat(
         self, messages: list[dict], think: bool | None, add_generation_prompt: bool = True
@@ -80,13 +81,7 @@ class Tokenizer:
         """Bytes that a token stands for; an added token's are its content, an id without a token has none."""
         if id in self._added:
             return self._added[id].encode()
-        token = self._tokenizer.id_to_token(int(id))
-        if token is None:
-            return b""
-        alphabet = _byte_alphabet()
-        if not alphabet.keys() >= set(token):
-            return token.encode()
-        return bytes(alphabet[character] for character in token)
+        return self._vocabulary.token_bytes(id)
 
     def render(self, messages: list[dict], think: bool | None, add_generation_prompt: bool = True) -> str:
         """The chat as the checkpoint's template writes it. `think` None: what the template does by itself.
@@ -97,19 +92,17 @@ class Tokenizer:
             raise UsageError(f"{self.folder} has no chat template: use --raw to continue plain text")
         return self._template.render(messages, think, add_generation_prompt)
 
-    @functools.cached_property
-    def _text_tokenizer(self) -> tokenizers.Tokenizer:
-        # A second copy, made when first needed: switching the first one back and forth is not thread-safe.
-        copy = tokenizers.Tokenizer.from_str(self._tokenizer.to_str())
-        copy.encode_special_tokens = True
-        return copy
 
-
-def _load(path: Path) -> tokenizers.Tokenizer:
+def _open_vocabulary(path: Path, note: Note | None) -> Vocabulary:
     if not os.path.isfile(path):
         raise UsageError(
             f"{path.parent} has no {TOKENIZER_FILE}: download the model again, with its tokenizer"
         )
+    found = None if note is None else open_table(path, note, lambda: _load(path))
+    return found or LibraryVocabulary(_load(path))
+
+
+def _load(path: Path) -> tokenizers.Tokenizer:
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except Exception as error:
@@ -145,13 +138,3 @@ def _replace_in_strings(value: Any, replacements: dict[str, str]) -> Any:
     if isinstance(value, list | tuple):
         return [_replace_in_strings(item, replacements) for item in value]
     return value
-
-
-@functools.cache
-def _byte_alphabet() -> dict[str, int]:
-    """Character → byte of the byte-level alphabet: printable Latin-1 bytes stand for themselves, the others
-    for the characters from U+0100 on, in order."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    hidden = [byte for byte in range(0x100) if byte not in printable]
-    alphabet = {chr(byte): byte for byte in printable}
-    return alphabet | {chr(0x100 + index): byte for index, byte in enumerate(hidden)}

@@ -1,0 +1,239 @@
+"""A byte-level BPE whose merges lie in a table that is mapped, not parsed.
+
+The library needs half a second to build the 250,000 tokens of a large tokenizer, and lets no other Python run
+meanwhile. But only the merges need them. So the library keeps all that comes before (normalisation, added tokens,
+words, bytes) in a copy of the tokenizer that knows the 256 bytes alone, and each word is merged here: of all
+neighbours the pair that was learnt first becomes one token, the leftmost such pair first, until none is left
+(Sennrich et al., 2016, arXiv:1508.07909). Words come again and again, so their ids are remembered.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import heapq
+import json
+import os
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import tokenizers
+
+from kestrel_engine.packed_cache import Note, open_kept
+from kestrel_engine.vocabulary import LibraryVocabulary, byte_alphabet, spelling_out
+
+PLAIN_MODEL = {
+    "type": "BPE",
+    "dropout": None,
+    "unk_token": None,
+    "byte_fallback": False,
+    "ignore_merges": False,
+}
+"""What the merges of this module are those of; an affix on words or parts of them is none either."""
+WORDS, PAIRS = 1 << 15, 1 << 16
+"""Most words and pairs that are remembered."""
+SMALLEST_TOKENIZER = 4 << 20
+"""Bytes of a file below which the library is quick."""
+CHECKED = 32
+"""One token in so many is encoded by the library, too, before a table is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTable:
+    """All that encoding and decoding need, as arrays; not `usable`: this tokenizer is the library's alone."""
+
+    usable: bool
+    size: int
+    bytes_only: np.ndarray  # JSON of the tokenizer without merges, uint8
+    ids: np.ndarray  # [n] int32: id of each token of that tokenizer
+    pairs: np.ndarray  # [merges] uint64, ascending: left id << 32 | right id
+    ranks: np.ndarray  # [merges] int32: place among the merges as they were learnt
+    merged: np.ndarray  # [merges] int32: id of the pair as one token
+    ends: np.ndarray  # [size] int64: where the bytes of each token end
+    token_bytes: np.ndarray  # uint8: the bytes of all tokens, in the order of ids
+
+
+class TableVocabulary:
+    """A `Vocabulary` on a usable table."""
+
+    def __init__(self, table: MergeTable):
+        self._bytes_only = tokenizers.Tokenizer.from_str(table.bytes_only.tobytes().decode())
+        self._ids, self.size = table.ids.tolist(), table.size
+        self.added = {
+            self._ids[id]: token for id, token in self._bytes_only.get_added_tokens_decoder().items()
+        }
+        # Views whose items are Python's integers.
+        self._pairs, self._ranks, self._merged = map(memoryview, (table.pairs, table.ranks, table.merged))
+        self._ends, self._token_bytes = memoryview(table.ends), memoryview(table.token_bytes)
+        self._find = functools.lru_cache(PAIRS)(self._find_pair)
+        self._word = functools.lru_cache(WORDS)(self._merge)
+
+    def encode(self, text: str) -> list[int]:
+        return self._encode(self._bytes_only, text)
+
+    def encode_text(self, text: str) -> list[int]:
+        return self._encode(self._spelling_out, text)
+
+    def token_bytes(self, id: int) -> bytes:
+        if not 0 <= id < len(self._ends):
+            return b""
+        begin = self._ends[id - 1] if id else 0
+        return bytes(self._token_bytes[begin : self._ends[id]])
+
+    @functools.cached_property
+    def _spelling_out(self) -> tokenizers.Tokenizer:
+        return spelling_out(self._bytes_only)
+
+    def _encode(self, library: tokenizers.Tokenizer, text: str) -> list[int]:
+        encoding = library.encode(text, add_special_tokens=False)
+        parts, words = encoding.ids, encoding.word_ids
+        ids: list[int] = []
+        begin = 0
+        for end in range(1, len(parts) + 1):
+            if end == len(parts) or words[end] != words[begin]:
+                ids += self._word(tuple(parts[begin:end]))
+                begin = end
+        return ids
+
+    def _find_pair(self, left: int, right: int) -> tuple[int, int] | None:
+        """Rank and id of two tokens as one; None when they stay two."""
+        pair = left << 32 | right
+        place = bisect_left(self._pairs, pair)
+        if place == len(self._pairs) or self._pairs[place] != pair:
+            return None
+        return self._ranks[place], self._merged[place]
+
+    def _merge(self, word: tuple[int, ...]) -> list[int]:
+        """Ids of a word of bytes (or of one added token), given in the ids of the tokenizer of bytes."""
+        ids: list[int | None] = [self._ids[part] for part in word]
+        count = len(ids)
+        before, after = list(range(-1, count - 1)), list(range(1, count + 1))
+        waiting: list[tuple[int, int, int]] = []
+
+        def found_at(place: int) -> tuple[int, int] | None:
+            """The pair that begins there; None also where a token was merged into the one before."""
+            if place < 0 or ids[place] is None or after[place] == count:
+                return None
+            return self._find(ids[place], ids[after[place]])
+
+        def offer(place: int) -> None:
+            pair = found_at(place)
+            if pair is not None:
+                heapq.heappush(waiting, (pair[0], place, pair[1]))
+
+        for place in range(count):
+            offer(place)
+        while waiting:
+            rank, place, merged = heapq.heappop(waiting)
+            if found_at(place) != (rank, merged):  # one of the two has changed since
+                continue
+            gone = after[place]
+            ids[place], ids[gone] = merged, None
+            after[place] = after[gone]
+            if after[gone] < count:
+                before[after[gone]] = place
+            offer(before[place])
+            offer(place)
+        return [id for id in ids if id is not None]
+
+
+def open_table(path: Path, note: Note, load: Callable[[], tokenizers.Tokenizer]) -> TableVocabulary | None:
+    """The tokenizer of the file `path`, from a table made now or in an earlier start of what `load` reads; None when
+    the library is to do it alone. `note` is told what the user should know. Raises what `load` does."""
+    try:
+        if os.stat(path).st_size < SMALLEST_TOKENIZER:
+            return None
+        source = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+        cache = open_kept(
+            [path], ["merges", tokenizers.__version__, source], "merges", MergeTable, 1 << 26, note
+        )
+    except OSError:
+        return None
+    table = cache.keep("merges", lambda: make_table(load())) if cache.filled or cache.writable else None
+    return TableVocabulary(table) if table is not None and table.usable else None
+
+
+def make_table(library: tokenizers.Tokenizer) -> MergeTable:
+    """The table of a tokenizer, checked against it. Takes seconds."""
+    vocabulary = LibraryVocabulary(library)
+    table = _tabulate(vocabulary)
+    if table is None or not _agree(TableVocabulary(table), vocabulary):
+        nothing = (np.empty(0, np.uint8) for _ in range(7))
+        return MergeTable(False, 0, *nothing)
+    return table
+
+
+def _tabulate(vocabulary: LibraryVocabulary) -> MergeTable | None:
+    state = json.loads(vocabulary.library.to_str())
+    model, alphabet = state["model"], byte_alphabet()
+    tokens = model.get("vocab")
+    plain = all(model.get(name) == value for name, value in PLAIN_MODEL.items())
+    affixes = model.get("continuing_subword_prefix") or model.get("end_of_word_suffix")
+    if (
+        not plain
+        or affixes
+        or not _ends_in_bytes(state["pre_tokenizer"])
+        or not tokens.keys() >= set(alphabet)
+    ):
+        return None
+    bytes_only, ids = _without_merges(vocabulary, state, {byte: tokens[byte] for byte in alphabet})
+    # As the library has it, the last of equal pairs counts.
+    merges = {}
+    for rank, merge in enumerate(model["merges"]):
+        left, right = merge.split(" ") if isinstance(merge, str) else merge
+        merges[tokens[left] << 32 | tokens[right]] = rank, tokens[left + right]
+    pairs = np.array(list(merges), np.uint64)
+    order = np.argsort(pairs)
+    ranks, merged = np.array(list(merges.values()), np.int32).reshape(-1, 2)[order].T
+    contents = [vocabulary.token_bytes(id) for id in range(vocabulary.size)]
+    return MergeTable(
+        usable=True,
+        size=vocabulary.size,
+        bytes_only=np.frombuffer(bytes_only.encode(), np.uint8),
+        ids=np.array(ids, np.int32),
+        pairs=pairs[order],
+        ranks=np.ascontiguousarray(ranks),
+        merged=np.ascontiguousarray(merged),
+        ends=np.cumsum([len(content) for content in contents], dtype=np.int64),
+        token_bytes=np.frombuffer(b"".join(contents), np.uint8),
+    )
+
+
+def _ends_in_bytes(pre_tokenizer: dict | None) -> bool:
+    while pre_tokenizer and pre_tokenizer["type"] == "Sequence":
+        pre_tokenizer = (pre_tokenizer["pretokenizers"] or [None])[-1]
+    return bool(pre_tokenizer) and pre_tokenizer["type"] == "ByteLevel"
+
+
+def _without_merges(
+    vocabulary: LibraryVocabulary, state: dict, byte_ids: dict[str, int]
+) -> tuple[str, list[int]]:
+    """JSON of the tokenizer with single bytes and the added tokens alone, and the true ids of its tokens."""
+    places = {byte: place for place, byte in enumerate(byte_ids)}
+    added = []
+    for token in state["added_tokens"]:
+        place = places.setdefault(token["content"], len(places))
+        added.append(token | {"id": place})
+    model = state["model"] | {"vocab": {byte: places[byte] for byte in byte_ids}, "merges": []}
+    text = json.dumps(state | {"model": model, "added_tokens": added})
+    known = tokenizers.Tokenizer.from_str(text)
+    ids = [0] * len(places)
+    for content in places:
+        ids[known.token_to_id(content)] = vocabulary.library.token_to_id(content)
+    return text, ids
+
+
+def _agree(one: TableVocabulary, other: LibraryVocabulary) -> bool:
+    """Whether texts made of many tokens have the same ids, and added tokens are the same."""
+    tokens = (other.token_bytes(id).decode("utf-8", "ignore") for id in range(0, other.size, CHECKED))
+    parts = [*tokens, *(token.content for token in other.added.values())]
+    texts = [separator.join(parts) for separator in ("", " ", "\n")]
+    return {id: str(token) for id, token in one.added.items()} == {
+        id: str(token) for id, token in other.added.items()
+    } and all(
+        one.encode(text) == other.encode(text) and one.encode_text(text) == other.encode_text(text)
+        for text in texts
+    )

@@ -1,0 +1,71 @@
+"""What the ids of a tokenizer stand for, and text as ids: by the `tokenizers` library."""
+
+from __future__ import annotations
+
+import functools
+from typing import Protocol
+
+import tokenizers
+
+
+class Vocabulary(Protocol):
+    """The part of a tokenizer that knows its tokens."""
+
+    added: dict[int, tokenizers.AddedToken]
+    """Tokens beside the BPE, by id."""
+    size: int
+    """Ids are below this."""
+
+    def encode(self, text: str) -> list[int]:
+        """Added tokens in `text` are recognised."""
+
+    def encode_text(self, text: str) -> list[int]:
+        """Special added tokens in `text` are spelled out as ordinary text."""
+
+    def token_bytes(self, id: int) -> bytes:
+        """Of a token that is not added; an id without a token has none."""
+
+
+class LibraryVocabulary:
+    """The library alone."""
+
+    def __init__(self, library: tokenizers.Tokenizer):
+        self.library = library
+        self.added = library.get_added_tokens_decoder()
+        self.size = max([library.get_vocab_size(with_added_tokens=True), *(id + 1 for id in self.added)])
+
+    def encode(self, text: str) -> list[int]:
+        return self.library.encode(text, add_special_tokens=False).ids
+
+    def encode_text(self, text: str) -> list[int]:
+        return self._text_library.encode(text, add_special_tokens=False).ids
+
+    def token_bytes(self, id: int) -> bytes:
+        token = self.library.id_to_token(int(id))
+        if token is None:
+            return b""
+        alphabet = byte_alphabet()
+        if not alphabet.keys() >= set(token):
+            return token.encode()
+        return bytes(alphabet[character] for character in token)
+
+    @functools.cached_property
+    def _text_library(self) -> tokenizers.Tokenizer:
+        return spelling_out(self.library)
+
+
+def spelling_out(library: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
+    """A copy that takes special tokens for text: switching one back and forth is not thread-safe."""
+    copy = tokenizers.Tokenizer.from_str(library.to_str())
+    copy.encode_special_tokens = True
+    return copy
+
+
+@functools.cache
+def byte_alphabet() -> dict[str, int]:
+    """Character → byte of the byte-level alphabet: printable Latin-1 bytes stand for themselves, the others
+    for the characters from U+0100 on, in order."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    hidden = [byte for byte in range(0x100) if byte not in printable]
+    alphabet = {chr(byte): byte for byte in printable}
+    return alphabet | {chr(0x100 + index): byte for index, byte in enumerate(hidden)}

@@ -6,11 +6,14 @@ whose text may be the beginning of a stop string is held back until that is sett
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kestrel_engine.detokenizer import Detokenizer
-from kestrel_engine.events import FinishReason, Token
+from kestrel_engine.events import FinishReason, Kind, Token
 from kestrel_engine.tokenizer import Tokenizer
+
+Facts = tuple[int, Kind, int, int, int | None, float]
+"""A `Token` without its text: id, kind, position, round, draft_index, logprob."""
 
 
 class Answer:
@@ -22,7 +25,7 @@ class Answer:
             max_tokens,
         )
         self._held: list[str] = []  # texts of tokens not released
-        self._tokens: list[Token] = []  # the same tokens, as far as they are known
+        self._facts: list[Facts] = []  # of the same tokens, as far as they are known
         self.count = 0
         self.text = ""
         """Text of the released tokens."""
@@ -48,26 +51,25 @@ class Answer:
             self._held[-1] += self._detokenizer.flush()
         return self.finish_reason is not None
 
-    def describe(self, tokens: Sequence[Token]) -> None:
-        """Tell more about tokens that `stops_at` was given, in the same order; their text is filled in here."""
-        self._tokens.extend(tokens)
+    def describe(self, facts: Iterable[Facts]) -> None:
+        """Tell more about tokens that `stops_at` was given, in the same order."""
+        self._facts.extend(facts)
 
     def release(self) -> tuple[Token, ...]:
         """Tokens that can be shown: all when the answer has ended, else those that no stop string can reach."""
-        assert len(self._tokens) == len(self._held)
+        assert len(self._facts) == len(self._held)
         keep = 0 if self.finish_reason else self._possible_stop_length()
         count, tail = len(self._held), 0
         while count and keep > tail:
             count -= 1
             tail += len(self._held[count])
         texts = self._held[:count]
-        released = tuple(
-            Token(token.id, text, token.kind, token.position, token.round, token.draft_index, token.logprob)
-            for token, text in zip(self._tokens[:count], texts, strict=True)
-        )
-        del self._tokens[:count], self._held[:count]
+        released = [
+            Token(id, text, *facts) for (id, *facts), text in zip(self._facts[:count], texts, strict=True)
+        ]
+        del self._facts[:count], self._held[:count]
         self.text += "".join(texts)
-        return released
+        return tuple(released)
 
     def end(self, reason: FinishReason) -> tuple[Token, ...]:
         """End the answer for a reason outside the stream; returns the tokens that were held back."""

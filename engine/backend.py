@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kestrel_engine.model import Model
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class WholeRound:
     """What a backend that runs a round whole brings back; nothing is accepted or emitted yet."""
 

@@ -86,7 +86,7 @@ class Model:
         assert state.length + commit <= state.capacity and rows - commit <= MAX_DRAFT
         state.check()
         self._rope.fill(state.length + rows)
-        if len(state.hidden_tail) > HIDDEN_TAIL_LIMIT:
+        if len(state.hidden) > HIDDEN_TAIL_LIMIT:
             self.fill_mtp(state)
         state.usable = False
 
@@ -169,10 +169,10 @@ class Model:
         start, end = state.mtp.length, state.length - 1
         if end > start:
             self._rope.fill(end)
-            hidden = state.hidden_tail[len(state.hidden_tail) - (state.length - start) : -1]
+            hidden = state.hidden.newest(state.length - start)[:-1]
             self._mtp_input(state, state.tokens[start + 1 : end + 1], hidden)
             state.mtp.length = end
-        state.hidden_tail = state.hidden_tail[-1:]
+        state.hidden.keep(1)
 
     def _mtp_input(self, state: State, tokens: list[int], hidden: np.ndarray) -> None:
         """Only the keys and values of these rows are ever used, so nothing behind them is computed."""
@@ -203,13 +203,12 @@ class Model:
         start = state.mtp.length
         if start == state.length:  # the newest pair was taken with another next token
             start = state.mtp.length = state.length - 1
-        hidden = state.hidden_tail[len(state.hidden_tail) - (state.length - start) :]
-        return [*state.tokens[start + 1 :], next_token], hidden
+        return [*state.tokens[start + 1 :], next_token], state.hidden.newest(state.length - start)
 
     def pairs_taken(self, state: State) -> None:
         """Note that the MTP head has taken all pending pairs."""
         state.mtp.length = state.length
-        state.hidden_tail = state.hidden_tail[-1:]
+        state.hidden.keep(1)
 
     def mtp_chain(self, state: State, token: int, hidden: np.ndarray, step: int) -> np.ndarray:
         """Draft step `step` >= 1: the head's own last output [1, H] and the draft it gave. -> [1, H].

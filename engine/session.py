@@ -22,7 +22,6 @@ from kestrel_engine.events import (
     Prefill,
     Released,
     Round,
-    Token,
     TurnEnded,
     TurnStarted,
 )
@@ -232,16 +231,8 @@ class Session:
         drafted_kind = "replayed" if result.rejected else "accepted"
         answer.describe(
             [
-                Token(
-                    id=token.id,
-                    text="",
-                    kind="own" if token.draft_index is None else drafted_kind,
-                    position=first + offset,
-                    round=index,
-                    draft_index=token.draft_index,
-                    logprob=token.logprob,
-                )
-                for offset, token in enumerate(result.tokens)
+                (id, "own" if draft_index is None else drafted_kind, position, index, draft_index, logprob)
+                for position, (id, draft_index, logprob) in enumerate(result.tokens, first)
             ]
         )
         emit(

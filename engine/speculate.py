@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kestrel_engine.backend import WholeRound
 from kestrel_engine.drafter import FirstHit
@@ -17,14 +18,13 @@ Stop = Callable[[int], bool]
 """Told each emitted token in order; True when the answer ends with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class EmittedToken:
+class EmittedToken(NamedTuple):
     id: int
     draft_index: int | None
     logprob: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RoundResult:
     """`tokens` were emitted; the last of them is certain and not yet consumed. Times in milliseconds."""
 

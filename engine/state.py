@@ -19,6 +19,8 @@ CONV_HISTORY = 3
 RING_ROWS = 16
 """Raw rows kept per layer: more than CONV_HISTORY + 1 + MAX_DRAFT, so that a rejected row never replaces one
 that is still needed."""
+QUEUE_ROOM = 64
+"""Rows that a queue makes room for at least."""
 KEY_BLOCK = 32
 """Positions in a block of the key cache (a vector lane or a warp lane each)."""
 
@@ -80,98 +82,124 @@ class Prepared(dict):
         return Prepared()
 
 
-def _appended(rows: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """`rows` and `more` [n, H] one below the other: in the room behind `rows` where there is some, as plain
-    decoding appends a row a token to hundreds."""
-    room, count = rows.base, len(rows) + len(more)
-    if isinstance(room, np.ndarray) and room.ndim == 2 and room.shape[1] == more.shape[1] and len(rows):
-        start = (rows.ctypes.data - room.ctypes.data) // room.strides[0]
-        if start + count <= len(room):
-            room[start + len(rows) : start + count] = more
-            return room[start : start + count]
-    room = np.empty((2 * count + 16, more.shape[1]), np.float32)
-    room[: len(rows)], room[len(rows) : count] = rows, more
-    return room[:count]
+class RowQueue:
+    """Rows [n, H] float32, added at the end and dropped at the front; neither moves the others as a rule."""
+
+    def __init__(self, rows: np.ndarray):
+        self._room, self._first, self._end = rows, 0, len(rows)
+
+    def __len__(self) -> int:
+        return self._end - self._first
+
+    def newest(self, count: int) -> np.ndarray:
+        """The last `count` rows, without a copy."""
+        return self._room[self._end - count : self._end]
+
+    def append(self, rows: np.ndarray) -> None:
+        end = self._end + len(rows)
+        if end > len(self._room):
+            kept = self.newest(len(self))
+            end = len(kept) + len(rows)
+            self._room = np.empty((2 * end + QUEUE_ROOM, rows.shape[1]), np.float32)
+            self._room[: len(kept)] = kept
+            self._first, self._end = 0, len(kept)
+        self._room[self._end : end] = rows
+        self._end = end
+
+    def keep(self, count: int) -> None:
+        """Drop all but the last `count` rows."""
+        self._first = max(self._first, self._end - count)
+
+
+NOTHING_PENDING: tuple[Sequence[int], np.ndarray] = ((), np.empty((0, 0), np.float32))
 
 
 @dataclass(slots=True)
 class State:
-    """Everything the model remembers. `tokens` are exactly those consumed.
+    """Everything the model remembers. `tokens` are exactly those consumed. Its arrays stay as long as it lives.
 
-    `hidden_tail` [n, hidden_size] holds the trunk's output (after the final norm) for the positions that the
-    MTP head has not taken yet, and always for the newest position.
+    `hidden` holds the trunk's output (after the final norm) for the positions that the MTP head has not taken yet,
+    and always for the newest position.
     """
 
     layers: list[DeltaLayer | KVCache]
     mtp: KVCache | None
     capacity: int
-    hidden_tail: np.ndarray
+    hidden: RowQueue
     tokens: list[int] = field(default_factory=list)
-    pending: tuple[Sequence[int], np.ndarray] = ((), np.empty((0, 0), np.float32))
+    pending: tuple[Sequence[int], np.ndarray] = NOTHING_PENDING
     """Tokens and trunk rows of the last pass's speculative rows, until `accept`."""
     usable: bool = True
     """False while a pass runs, and for good when it or its round raised: then the state is rebuilt from the tokens."""
     prepared: Prepared = field(default_factory=Prepared, compare=False, repr=False)
+    delta_layers: list[DeltaLayer] = field(init=False, repr=False)
+    caches: list[KVCache] = field(init=False, repr=False)
+    """Of the trunk."""
+
+    def __post_init__(self) -> None:
+        self.delta_layers = [layer for layer in self.layers if isinstance(layer, DeltaLayer)]
+        self.caches = [layer for layer in self.layers if isinstance(layer, KVCache)]
 
     @property
     def length(self) -> int:
         return len(self.tokens)
 
     @property
-    def delta_layers(self) -> list[DeltaLayer]:
-        return [layer for layer in self.layers if isinstance(layer, DeltaLayer)]
-
-    @property
     def log_length(self) -> int:
         """Accepted records that wait in every recurrent layer's log."""
-        return next((layer.log_length for layer in self.layers if isinstance(layer, DeltaLayer)), 0)
+        return self.delta_layers[0].log_length if self.delta_layers else 0
 
     @property
-    def caches(self) -> list[KVCache]:
-        return [layer for layer in self.layers if isinstance(layer, KVCache)]
+    def hidden_tail(self) -> np.ndarray:
+        """The rows of `hidden` [n, hidden_size]."""
+        return self.hidden.newest(len(self.hidden))
+
+    @hidden_tail.setter
+    def hidden_tail(self, rows: np.ndarray) -> None:
+        self.hidden = RowQueue(rows)
 
     def check(self) -> None:
         """Assert that every cursor stands at the number of consumed tokens."""
         assert self.usable, "state used after a pass that raised"
         assert not self.pending[0], "speculative rows neither accepted nor rejected"
         length = len(self.tokens)
-        for layer in self.layers:
-            assert layer.length == length, (type(layer).__name__, layer.length, length)
-            if isinstance(layer, DeltaLayer):
-                assert layer.conv_length == length, ("conv", layer.conv_length, length)
-                assert 0 <= layer.log_length <= MAX_DRAFT
+        for layer in self.delta_layers:
+            committed, log_length = layer.committed, layer.log_length
+            assert committed + log_length == length, ("recurrent", committed, log_length, length)
+            assert 0 <= log_length <= MAX_DRAFT
+            assert layer.conv_length == length, ("conv", layer.conv_length, length)
+        for cache in self.caches:
+            assert cache.length == length, ("cache", cache.length, length)
         if self.mtp is not None:
             assert self.mtp.length <= length, ("mtp", self.mtp.length, length)
-            assert self.mtp.length >= length - len(self.hidden_tail), "hidden rows missing for the MTP head"
+            assert self.mtp.length >= length - len(self.hidden), "hidden rows missing for the MTP head"
 
     def advance(self, commit: int) -> None:
         """Move every layer's cursor over the `commit` rows that a pass has just committed, its log applied."""
-        for layer in self.layers:
-            if isinstance(layer, KVCache):
-                layer.length += commit
-            else:
-                layer.committed += layer.log_length + commit
-                layer.log_length = 0
-                layer.conv_length += commit
+        for layer in self.delta_layers:
+            layer.committed += layer.log_length + commit
+            layer.log_length = 0
+            layer.conv_length += commit
+        for cache in self.caches:
+            cache.length += commit
 
     def consume(self, tokens: list[int], hidden: np.ndarray) -> None:
         """Note tokens whose rows every layer's cursor has passed, and their trunk rows."""
         self.tokens.extend(tokens)
-        if self.mtp is not None and len(hidden):
-            self.hidden_tail = _appended(self.hidden_tail, hidden)
+        if self.mtp is not None and tokens:
+            self.hidden.append(hidden)
 
     def accept(self, count: int) -> None:
         """Take the first `count` speculative rows of the last pass; the others never happened."""
         tokens, hidden = self.pending
         assert 0 <= count <= len(tokens)
-        for layer in self.layers:
-            if isinstance(layer, KVCache):
-                layer.length += count
-            else:
-                layer.conv_length += count
-                layer.log_length = count
+        for layer in self.delta_layers:
+            layer.conv_length += count
+            layer.log_length = count
+        for cache in self.caches:
+            cache.length += count
         self.consume(tokens[:count], hidden[:count])
-        self.pending = ((), hidden[:0])
+        self.pending = NOTHING_PENDING
         self.check()
 
     def rewind(self, count: int) -> None:
@@ -179,12 +207,11 @@ class State:
         if count == 0:
             return
         del self.tokens[self.length - count :]
-        for layer in self.layers:
-            if isinstance(layer, KVCache):
-                layer.length -= count
-            else:
-                layer.committed -= count
-                layer.conv_length -= count
+        for layer in self.delta_layers:
+            layer.committed -= count
+            layer.conv_length -= count
+        for cache in self.caches:
+            cache.length -= count
         if self.mtp is not None:
             self.hidden_tail = self.hidden_tail[:-count]
         self.check()
@@ -200,7 +227,7 @@ class State:
         if self.mtp is not None:
             self.mtp.length = 0
         self.hidden_tail = self.hidden_tail[:0]
-        self.pending = ((), self.hidden_tail)
+        self.pending = NOTHING_PENDING
         self.tokens.clear()
         self.usable = True
         self.check()
@@ -228,7 +255,7 @@ class State:
             committed=layers[0].committed if layers else self.length,
             log_length=layers[0].log_length if layers else 0,
             mtp_length=mtp_length,
-            hidden_tail=self.hidden_tail[len(self.hidden_tail) - (self.length - mtp_length) :].copy(),
+            hidden_tail=self.hidden.newest(self.length - mtp_length).copy(),
         )
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -244,7 +271,7 @@ class State:
         if self.mtp is not None:
             self.mtp.length = snapshot.mtp_length
         self.hidden_tail = snapshot.hidden_tail.copy()
-        self.pending = ((), self.hidden_tail[:0])
+        self.pending = NOTHING_PENDING
         del self.tokens[snapshot.length :]
         self.usable = True
         self.check()
@@ -282,5 +309,5 @@ def new_state(config: ModelConfig, capacity: int) -> State:
         ],
         mtp=_kv_cache(config, positions + MAX_DRAFT) if config.has_mtp else None,
         capacity=capacity,
-        hidden_tail=np.empty((0, config.hidden_size), np.float32),
+        hidden=RowQueue(np.empty((0, config.hidden_size), np.float32)),
     )

@@ -36,6 +36,8 @@ class Tokenizer:
         self._template = ChatTemplate.from_folder(self.folder)
         added = self._vocabulary.added
         self._added = {id: token.content for id, token in added.items()}
+        self._bytes: dict[int, bytes] = {}
+        """Of the tokens that were asked for: it takes a while to find out."""
         self.special_ids = frozenset(id for id, token in added.items() if token.special)
         """Ids of the control tokens."""
         self.vocab_size = self._vocabulary.size
@@ -79,6 +81,12 @@ class Tokenizer:
 
     def token_bytes(self, id: int) -> bytes:
         """Bytes that a token stands for; an added token's are its content, an id without a token has none."""
+        found = self._bytes.get(id)
+        if found is None:
+            found = self._bytes[id] = self._find_bytes(id)
+        return found
+
+    def _find_bytes(self, id: int) -> bytes:
         if id in self._added:
             return self._added[id].encode()
         return self._vocabulary.token_bytes(id)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kestrel_engine.answer import Answer
+from kestrel_engine.answer import Answer, Facts
 from kestrel_engine.events import Token
 from kestrel_engine.tokenizer import Tokenizer
 
@@ -19,8 +19,8 @@ def tokenizer(tmp_path_factory):
     return Tokenizer(checkpoints.write_tokenizer(tmp_path_factory.mktemp("tokenizer")))
 
 
-def tokens_of(ids) -> list[Token]:
-    return [Token(id, "", "own", 10 + n, 0, None, -1.0) for n, id in enumerate(ids)]
+def facts_of(ids) -> list[Facts]:
+    return [(id, "own", 10 + n, 0, None, -1.0) for n, id in enumerate(ids)]
 
 
 class Stream:
@@ -42,7 +42,7 @@ class Stream:
         return self.take(self.answer, taken)
 
     def take(self, answer, taken) -> str:
-        answer.describe(tokens_of(taken))
+        answer.describe(facts_of(taken))
         return self.show(answer.release())
 
     def show(self, released) -> str:

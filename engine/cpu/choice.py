@@ -12,6 +12,7 @@ from kestrel_engine.cpu.functions import HALF, ONE, ZERO, exp, log
 from kestrel_engine.cpu.jit import inlined, kernel, word
 from kestrel_engine.cpu.operation import (
     RUN_DRAFT,
+    RUN_POSITION,
     RUN_TARGET,
     RUN_TOKENS,
     RUN_WORDS,
@@ -269,8 +270,8 @@ def choose(x, ids, position, numbers, integers):
 
 @operation
 def choose_draft(op, run, first, last):
-    """The draft RUN_DRAFT, for position RUN_TARGET; it becomes the first token of the next draft's run, and one of
-    the verify pass.
+    """The draft RUN_DRAFT, for position RUN_TARGET; it becomes the token of the next draft's run, whose positions
+    follow, and one of the verify pass.
 
     Arguments: logits [1, ≥n], n, ids [n] or none, numbers and integers of `Settings`, drafts, the runs of all
     drafts, the run of the verify pass. Items: 1.
@@ -281,7 +282,10 @@ def choose_draft(op, run, first, last):
     token = choose(logits[0, :count], ids, word(run, RUN_TARGET), numbers, integers)
     drafts[place] = token
     token = max(token, 0)
-    runs[(place + 1) * RUN_WORDS + RUN_TOKENS] = token
+    following = (place + 1) * RUN_WORDS
+    runs[following + RUN_TOKENS] = token
+    runs[following + RUN_TARGET] = word(run, RUN_TARGET) + 1
+    runs[following + RUN_POSITION] = word(run, RUN_TARGET) - 1
     verify[RUN_TOKENS + 1 + place] = token
 
 

@@ -11,7 +11,7 @@ from kestrel_engine.cpu.program import Program
 from kestrel_engine.cpu.round import Rounds
 from kestrel_engine.model import Model
 from kestrel_engine.options import MAX_DRAFT
-from kestrel_engine.state import KVCache, State
+from kestrel_engine.state import State
 
 KEPT_PROGRAMS = 64
 """Programs kept for one state; the longest unused is recorded again when it is wanted."""
@@ -82,18 +82,15 @@ class CpuModel(Model):
         return super().logits(np.ascontiguousarray(hidden))
 
     def program(self, state: State, key: tuple, rows: int, record: Callable, kept=()) -> Program:
-        """The program for `key`, recorded if this state has none for the arrays that it has now."""
+        """The program for `key`, recorded if this state has none. A state keeps its arrays as long as it lives."""
         key = (*key, self.backend.threads)
-        layers = [*state.layers, *([] if state.mtp is None else [state.mtp])]
-        arrays = [layer.keys if isinstance(layer, KVCache) else layer.state for layer in layers]
         program = state.prepared.pop(key, None)
-        if program is None or any(a is not b for a, b in zip(program.arrays, arrays, strict=True)):
+        if program is None:
             replay_seconds = self.replay_seconds
             with self.backend.recording(rows) as program:
                 output = record(program)
             program.seal(output)
-            program.keep(kept)
-            program.arrays = arrays
+            program.keep(kept, state.layers, state.mtp)
             self.replay_seconds = replay_seconds
             while len(state.prepared) >= KEPT_PROGRAMS:
                 del state.prepared[next(iter(state.prepared))]

@@ -27,7 +27,7 @@ WORDS = HEADER + ARGUMENT * MAX_ARGUMENTS
 
 OPERATION, RUN, TICKS = range(3)
 STEP_WORDS = 3
-"""Words of a step: pointers to the operation and to what changes from pass to pass, and the time spent on it."""
+"""Words of a step: pointers to the operation and to what changes from pass to pass, and when it was over."""
 
 RUN_POSITION, RUN_COMMIT, RUN_LOG, RUN_TARGET, RUN_DRAFT = range(5)
 """Words of a run: position of the first row, rows to commit, log records to apply, position of the first token to

@@ -12,6 +12,9 @@ import numpy as np
 from kestrel_engine.cpu.operation import (
     OPERATION,
     RUN,
+    RUN_COMMIT,
+    RUN_LOG,
+    RUN_POSITION,
     RUN_TARGET,
     RUN_TOKENS,
     STEP_WORDS,
@@ -27,6 +30,15 @@ PARALLEL_BYTES = 1 << 19
 """A pass that touches less is not worth waking the threads."""
 
 
+def write_run(
+    words: memoryview, position: int, commit: int, log: int, target: int, tokens: Sequence[int]
+) -> None:
+    """Set the words RUN_… of a run. Item by item: for so few, numpy takes longer."""
+    words[RUN_POSITION], words[RUN_COMMIT], words[RUN_LOG], words[RUN_TARGET] = position, commit, log, target
+    for place, token in enumerate(tokens, RUN_TOKENS):
+        words[place] = token
+
+
 class Program:
     """Operations over M = `rows` rows for `threads` threads.
 
@@ -38,7 +50,6 @@ class Program:
         self.names: list[str] = []
         self.input: np.ndarray | None = None
         self.output: np.ndarray | None = None
-        self.arrays: list[np.ndarray] = []
         self.chains: dict[tuple, Program] = {}
         """Chains that begin with this program."""
         self.version = 0
@@ -46,11 +57,13 @@ class Program:
         self._words: list[np.ndarray] = []
         self._kept: list[object] = []
         self._bytes = 0
-        self._places: dict[str, np.ndarray] = {}
+        self._places: dict[str, list[int]] = {}
         self._run = np.zeros(RUN_TOKENS + rows, np.int64)
+        self._run_words = memoryview(self._run)
         self._code = np.empty((0, WORDS), np.int64)
         self._steps = np.empty((0, STEP_WORDS), np.int64)
         self._steps_address = 0
+        self._clock = memoryview(self._steps)
         self._free: dict[int, list[np.ndarray]] = {}
 
     def empty(self, shape: tuple[int, ...], dtype=np.float32) -> np.ndarray:
@@ -91,7 +104,9 @@ class Program:
         return self
 
     def _set_steps(self, steps: np.ndarray) -> None:
-        self._steps, self._steps_address = steps, steps.ctypes.data
+        every = np.concatenate([np.zeros((1, STEP_WORDS), np.int64), steps])  # the first notes the start
+        self._steps, self._clock = every[1:], memoryview(every)
+        self._steps_address = self._steps.ctypes.data
         if self._bytes < PARALLEL_BYTES:
             self.threads = 1
 
@@ -117,9 +132,7 @@ class Program:
         self, position: int = 0, commit: int = 0, log: int = 0, tokens: Sequence[int] = (), target: int = 0
     ) -> float:
         """One pass. Returns its seconds."""
-        run = self._run
-        run[: RUN_TARGET + 1] = position, commit, log, target
-        run[RUN_TOKENS : RUN_TOKENS + len(tokens)] = tokens
+        write_run(self._run_words, position, commit, log, target, tokens)
         return self.run()
 
     def run(self) -> float:
@@ -130,22 +143,22 @@ class Program:
 
     def shares(self) -> dict[str, float]:
         """Each kernel's share of the time of the last pass; empty where the machine has no counter."""
-        spent = self._steps[:, TICKS]
-        total = float(spent.sum())
-        found: dict[str, float] = {}
-        for name, ticks in zip(self.names, spent.tolist(), strict=True):
-            if total:
-                found[name] = found.get(name, 0.0) + ticks / total
+        found = dict.fromkeys(self.names if self._spent() else (), 0.0)
+        for n, name in enumerate(self.names if found else ()):
+            found[name] += self._spent(n, n + 1) / self._spent()
         return found
+
+    def _spent(self, first: int = 0, last: int | None = None) -> int:
+        """Ticks that the steps first..last-1 took in the last pass."""
+        return self._clock[len(self.names) if last is None else last, TICKS] - self._clock[first, TICKS]
 
     def share_before(self, part: Program) -> float:
         """The share of a chain's time that went before its last part; 0 where the machine has no counter."""
-        spent = self._steps[:, TICKS]
-        return 1.0 - float(spent[-len(part.names) :].sum()) / max(1.0, float(spent.sum()))
+        return self._spent(0, len(self.names) - len(part.names)) / max(1, self._spent())
 
     def share(self, name: str) -> float:
         """One kernel's share of the time of the last pass; 0 where the machine has no counter."""
-        if name not in self._places:
-            self._places[name] = np.array([n for n, each in enumerate(self.names) if each == name], np.intp)
-        spent = self._steps[:, TICKS]
-        return float(spent[self._places[name]].sum()) / max(1.0, float(spent.sum()))
+        places = self._places.get(name)
+        if places is None:
+            places = self._places[name] = [n for n, each in enumerate(self.names) if each == name]
+        return sum([self._spent(n, n + 1) for n in places]) / max(1, self._spent())

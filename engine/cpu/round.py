@@ -11,8 +11,8 @@ import numpy as np
 from kestrel_engine.backend import WholeRound
 from kestrel_engine.cpu import choice, kernels
 from kestrel_engine.cpu.linear import TILE
-from kestrel_engine.cpu.operation import RUN_DRAFT, RUN_POSITION, RUN_TARGET, RUN_TOKENS, RUN_WORDS
-from kestrel_engine.cpu.program import Program
+from kestrel_engine.cpu.operation import RUN_DRAFT, RUN_WORDS
+from kestrel_engine.cpu.program import Program, write_run
 from kestrel_engine.drafter import MtpDrafter
 from kestrel_engine.model import Model
 from kestrel_engine.options import MAX_DRAFT
@@ -44,6 +44,7 @@ class Rounds:
         """Words of the MTP head's pass for each draft and of its choice; one that only takes a token; and those of
         the verify pass."""
         self._runs[:, RUN_DRAFT] = np.arange(len(self._runs))
+        self._first_words, self._verify_words = memoryview(self._runs[0]), memoryview(self._runs[-1])
 
     def preparing(self, state: State, head: DraftHead | None) -> Iterator[None]:
         """`Model.preparing`: every pass of a round, and every chain of them."""
@@ -62,7 +63,7 @@ class Rounds:
         """`Model.draft`; None when these operations cannot choose in the sampler's way."""
         if not self.settings.take(sampler.options):
             return None
-        first = self._take_pairs(state, next_token, count)
+        first = self._take_pairs(state, next_token)
         self._chain(state, first, count, head, ()).run()
         self.model.pairs_taken(state)
         return self._drafted(count, sampler)
@@ -73,8 +74,8 @@ class Rounds:
             sampler.sample_draft(NOT_FINITE, None, 0, ())  # raises
         return drafts
 
-    def _take_pairs(self, state: State, next_token: int, count: int) -> Program:
-        """Set all that `count` drafts go by; returns the pass that they begin with."""
+    def _take_pairs(self, state: State, next_token: int) -> Program:
+        """Set all that drafts go by; returns the pass that they begin with."""
         tokens, hidden = self.model.pending_pairs(state, next_token)
         missed = len(tokens) - 1 if len(tokens) > MAX_DRAFT + 1 else 0
         if missed:
@@ -82,11 +83,7 @@ class Rounds:
             tokens, hidden = tokens[missed:], hidden[missed:]
         first = self._first(state, len(tokens))
         first.input[...] = hidden
-        runs, length = self._runs, state.length
-        runs[:count, RUN_POSITION] = np.arange(length - 1, length - 1 + count)
-        runs[0, RUN_POSITION] = state.mtp.length
-        runs[:count, RUN_TARGET] = np.arange(length + 1, length + 1 + count)
-        runs[0, RUN_TOKENS : RUN_TOKENS + len(tokens)] = tokens
+        write_run(self._first_words, state.mtp.length, 0, 0, state.length + 1, tokens)
         return first
 
     def _first(self, state: State, pairs: int) -> Program:
@@ -182,18 +179,16 @@ class Rounds:
             program = verify = self._verify(state, rows)
             seconds = program.execute(length, 1, log, [next_token, *drafts], length + 1)
         else:
-            first, verify = self._take_pairs(state, next_token, draft_length), self._verify(state, rows)
+            first, verify = self._take_pairs(state, next_token), self._verify(state, rows)
             program = self._chain(state, first, draft_length, head, (verify,))
-            words = self._runs[-1]
-            words[: RUN_TARGET + 1] = length, 1, log, length + 1
-            words[RUN_TOKENS] = next_token
+            write_run(self._verify_words, length, 1, log, length + 1, (next_token,))
             seconds = program.run()
             draft_seconds += seconds * program.share_before(verify)
             model.pairs_taken(state)
             drafts = self._drafted(draft_length, sampler)
         if log:
             model.replay_seconds += seconds * program.share("delta_replay")
-        model._end_pass(state, [next_token, *drafts], 1, verify.output.copy())
+        model._end_pass(state, [next_token, *drafts], 1, verify.output)
         return self._outcome(drafts, sampler, draft_seconds)
 
     def _proposal(

@@ -3,7 +3,9 @@
 A pass is a list of steps: operations, each cut into parts. Whoever is there takes the next part; the one who ends
 the last part of an operation goes on to the next operation: one of a single part it does itself, others it opens
 to all. So nobody waits for a helper that is late, busy elsewhere or was never started, and a pass runs on the
-calling thread alone if need be. Helpers are woken once a pass, stay for a moment after it, and then block.
+calling thread alone if need be. Helpers stay for a moment after a pass, mostly until the next one, and then block.
+
+Before the steps stands one without an operation: when its pass began.
 
 The ticket is one atomic word: the number of the step, counted on over all passes, above the number of parts
 left. A part that was taken keeps its pass from ending, so what a ticket names stays valid.
@@ -30,8 +32,8 @@ from kestrel_engine.cpu.jit import (
 )
 from kestrel_engine.cpu.operation import BORDERS, KERNEL, OPERATION, PARTS, RUN, STEP_WORDS, TICKS
 
-TICKET, DONE, RUNNING = 0, 8, 16
-STEPS, COUNT, FIRST, STARTED, YIELD = range(32, 37)
+TICKET, DONE, RUNNING, PRESENT = 0, 8, 16, 24
+STEPS, COUNT, FIRST, YIELD = range(32, 36)
 """Words of the shared block, those that many threads write in cache lines of their own."""
 SHARED_WORDS = 48
 PART_BITS = 24
@@ -39,22 +41,30 @@ SPARE = 1 << 16
 """Added to the parts left, so that those who come too late do not borrow from the operation's number."""
 SPIN = 4096
 """Looks at the ticket before a waiting thread offers its core to others."""
-LINGER = 4096
-"""Looks for the next pass before a helper blocks: well under a millisecond."""
+LINGER = 4 * SPIN
+"""Looks for the next pass before a helper blocks: under half a millisecond. What Python does between two rounds is
+over by then; a helper that must be woken costs a small model more."""
 
 
 @kernel("void(intp)")
 def _whole_step(step):
     """All parts of a step on the calling thread."""
-    start, operation = ticks(), word(step, OPERATION)
+    operation = word(step, OPERATION)
     items = word(word(operation, BORDERS), word(operation, PARTS))
     call_kernel(word(operation, KERNEL), operation, word(step, RUN), 0, items)
-    atomic_store(step, TICKS, ticks() - start)
+    atomic_store(step, TICKS, ticks())
+
+
+@kernel("void(intp)")
+def _note_start(steps):
+    """In the step before the first one."""
+    atomic_store(steps, TICKS - STEP_WORDS, ticks())
 
 
 @kernel("void(intp, intp)")
 def run_alone(steps, count):
     """A whole pass on the calling thread."""
+    _note_start(steps)
     for n in range(count):
         _whole_step(steps + 8 * STEP_WORDS * n)
 
@@ -70,7 +80,6 @@ def _go_on(shared, number):
             break
         _whole_step(step)
         number, parts = number + 1, 0
-    atomic_store(shared, STARTED, ticks())
     atomic_store(shared, DONE, parts)
     atomic_store(shared, TICKET, (number << PART_BITS) + SPARE + parts)
     if parts == 0:
@@ -100,7 +109,7 @@ def work(shared):
             first, last = word(borders, part), word(borders, part + 1)
             call_kernel(word(operation, KERNEL), operation, word(step, RUN), first, last)
             if atomic_add(shared, DONE, -1) == 1:
-                atomic_store(step, TICKS, ticks() - word(shared, STARTED))
+                atomic_store(step, TICKS, ticks())
                 _go_on(shared, number + 1)
         else:
             looks = 0
@@ -114,14 +123,25 @@ def work(shared):
 @kernel("void(intp)")
 def lead(shared):
     """The turn of the thread that has published a pass: it returns when all is done."""
+    _note_start(word(shared, STEPS))
     _go_on(shared, word(shared, FIRST))
     work(shared)
 
 
-@kernel("void(intp, intp)")
-def help_out(shared, present):
-    """A helper's turn: work, wait a moment for the next pass, leave. `present` is its word for being here."""
-    atomic_store(present, 0, 1)
+@kernel("boolean(intp, intp, intp, intp)")
+def run_together(shared, steps, count, helpers):
+    """A whole pass if so many helpers are there; else it is published, and the others must be woken before `lead`."""
+    publish(shared, steps, count)
+    if atomic_load(shared, PRESENT) < helpers:
+        return False
+    lead(shared)
+    return True
+
+
+@kernel("void(intp)")
+def help_out(shared):
+    """A helper's turn: work, wait a moment for the next pass, leave."""
+    atomic_add(shared, PRESENT, 1)
     looks = 0
     while True:
         if atomic_load(shared, RUNNING) != 0:
@@ -130,11 +150,13 @@ def help_out(shared, present):
         elif looks < LINGER:
             pause()
             looks += 1
+            if looks % SPIN == 0 and word(shared, YIELD) != 0:
+                call_plain(word(shared, YIELD))
         else:
-            atomic_store(present, 0, 0)
+            atomic_add(shared, PRESENT, -1)
             if atomic_load(shared, RUNNING) == 0:
                 return
-            atomic_store(present, 0, 1)
+            atomic_add(shared, PRESENT, 1)
 
 
 def _yield_address() -> int:
@@ -154,22 +176,21 @@ class Helper:
     """A thread that blocks until it is woken for a pass."""
 
     def __init__(self, shared: int):
-        self._present = _block(8)
         self._gate = threading.Lock()
         self._gate.acquire()
-        arguments = (shared, self._present.ctypes.data, self._gate)
+        arguments = (shared, self._gate)
         threading.Thread(target=self._live, args=arguments, name="kestrel-kernels", daemon=True).start()
 
     def wake(self) -> None:
-        """When a pass has been published."""
-        if not self._present[0] and self._gate.locked():
+        """When a pass has been published. One that is there already looks once more for the next."""
+        if self._gate.locked():
             self._gate.release()
 
     @staticmethod
-    def _live(shared: int, present: int, gate: threading.Lock) -> None:
+    def _live(shared: int, gate: threading.Lock) -> None:
         while True:
             gate.acquire()
-            help_out(shared, present)
+            help_out(shared)
 
 
 class Team:
@@ -189,10 +210,10 @@ class Team:
             return run_alone(steps, count)
         try:
             self._hire(threads - 1)
-            publish(self._address, steps, count)
-            for helper in self._helpers[: threads - 1]:
-                helper.wake()
-            lead(self._address)
+            if not run_together(self._address, steps, count, threads - 1):
+                for helper in self._helpers[: threads - 1]:
+                    helper.wake()
+                lead(self._address)
         finally:
             self._busy.release()
 

@@ -133,3 +133,18 @@ def test_swapped_keys_and_the_usual_ones_are_allowed() -> None:
         "answer.stop": "escape",
     }
     assert parse_keys(swapped) == swapped
+
+
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+def test_whatever_covers_the_chat_is_left_with_the_keys_that_stop(key: str) -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ready()
+        for opens in ("f1", "f7", "f9"):
+            await chat.pilot.press(opens)
+            await chat.until(lambda: chat.app.screen is not chat.screen)
+            await chat.pilot.press(key, "x")
+            await chat.until(lambda: chat.app.screen is chat.screen)
+            await chat.until(lambda: chat.screen.prompt.has_focus)
+        assert chat.screen.prompt.text == "xxx" and chat.app.return_value is None
+
+    drive(scenario, engine=Puppet)

@@ -11,6 +11,7 @@ from typing import ClassVar
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
+from textual.command import CommandPalette
 from textual.message import Message
 from textual.screen import Screen
 
@@ -21,6 +22,7 @@ from kestrel_tui.keys import ACTIONS, key_of
 from kestrel_tui.live.bridge import Bridge
 from kestrel_tui.live.chat_screen import ChatScreen, EngineSpoke
 from kestrel_tui.live.conversation import Conversation
+from kestrel_tui.live.dialogs import Palette
 from kestrel_tui.live.key_order import KeyOrder
 from kestrel_tui.live.kinds import muted
 
@@ -102,6 +104,10 @@ class ChatApp(App[int], inherit_bindings=False):
             yield SystemCommand(title, "", lambda action=action: chat.run_action(action))
         yield SystemCommand("Change the colours", "Choose a theme", self.action_change_theme)
         yield SystemCommand("Keys", "Show or hide all keys", self._toggle_keys)
+
+    def action_command_palette(self) -> None:
+        if not CommandPalette.is_open(self):
+            self.push_screen(Palette())
 
     def _toggle_keys(self) -> None:
         if self.screen.query("HelpPanel"):

@@ -1,4 +1,4 @@
-"""Questions to the user that cover the chat: where to save, which chat to go on with."""
+"""Questions to the user that cover the chat: where to save, which chat to go on with, what to do."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.command import CommandPalette
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -19,14 +20,24 @@ _LOOK = """
                      background: $surface; border: round $primary; }}
 {name} OptionList {{ height: auto; max-height: 100%; border: none; }}
 """
-_CANCEL = Binding("escape", "dismiss(None)", "Cancel")
+_CANCELS: list[BindingType] = [
+    Binding("escape", "dismiss(None)", "Cancel"),
+    # With priority: the field for text takes it, and copies nothing.
+    Binding("ctrl+c", "dismiss(None)", "Cancel", show=False, priority=True),
+]
+
+
+class Palette(CommandPalette):
+    """Textual's, which ctrl+c closes too."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "escape", show=False, priority=True)]
 
 
 class SaveDialog(ModalScreen[Path | None]):
     """Asks for a file name; None when the user thought better of it."""
 
     DEFAULT_CSS = _LOOK.format(name="SaveDialog")
-    BINDINGS: ClassVar[list[BindingType]] = [_CANCEL]
+    BINDINGS: ClassVar[list[BindingType]] = _CANCELS
 
     def __init__(self, proposal: str) -> None:
         super().__init__()
@@ -47,7 +58,7 @@ class ChatsDialog(ModalScreen[str | None]):
     """Lets the user choose one of the saved chats; its id."""
 
     DEFAULT_CSS = _LOOK.format(name="ChatsDialog")
-    BINDINGS: ClassVar[list[BindingType]] = [_CANCEL]
+    BINDINGS: ClassVar[list[BindingType]] = _CANCELS
 
     def __init__(self, lines: list[str]) -> None:
         """lines: what chats.list_lines gives; a line begins with the id."""
@@ -56,7 +67,11 @@ class ChatsDialog(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static("Go on with a chat" if self._lines else "No other chat is saved yet.", markup=False)
+            if not self._lines:
+                yield Static("No other chat is saved yet.", markup=False)
+                yield Static(Content.styled("esc goes back", "$muted"))
+                return
+            yield Static("Go on with a chat", markup=False)
             yield OptionList(*(Option(Content(line), id=line.split()[0]) for line in self._lines))
             yield Static(Content.styled("enter chooses, esc cancels", "$muted"))
 

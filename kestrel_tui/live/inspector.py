@@ -12,7 +12,7 @@ from kestrel_tui.live.transcript import ShownToken
 from kestrel_tui.sanitize import for_terminal
 
 _MUTED = "$muted"
-_KEYS = "tokens: ← → or the mouse; {closes} closes; typing goes to the prompt"
+_KEYS = "tokens: ← → or mouse; {closes} closes; typing goes to the prompt"
 _NOTHING = Content("There is no token to inspect yet.")
 _DRAFTERS = {"mtp": "the head", "lookup": "the lookup"}
 
@@ -48,8 +48,9 @@ def describe(shown: ShownToken) -> Content:
         return Content("\n").join([piece, kind])
     if token.kind == "own" and (later := "".join(event.rejected_texts[1:])):
         kind += Content.assemble(("; drafted behind the wrong guess: ", _MUTED), _quoted(later))
+    drafts = f"{event.drafted} drafted by {event.drafter}, {event.accepted} accepted"
     cause = Content.assemble(
-        (f"round {event.index}: ", _MUTED), f"{event.drafted} drafted by {event.drafter}, {event.accepted} accepted",
+        (f"round {event.index}: ", _MUTED), drafts if event.drafted else "nothing drafted",
         (f" ({event.reason})", _MUTED),
     )  # fmt: skip
     times = f"draft {event.draft_ms:.2f}, verify {event.verify_ms:.2f}, replay {event.replay_ms:.2f} ms"

@@ -98,7 +98,7 @@ def _lane_sum(entries, m, count, largest, weights):
 def _nucleus(entries, m, count, largest, top_p, weights):
     """How many of the first `count` entries top-p keeps, for every thread: to the first at which the running sum
     reaches its share of the whole. top_p is infinite when it is off."""
-    if top_p > ONE:
+    if top_p >= ONE:
         return count
     thread, threads = cuda.threadIdx.x, cuda.blockDim.x
     result = cuda.shared.array(2, int32)  # how many are kept; whether more could be

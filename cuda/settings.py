@@ -14,7 +14,7 @@ def sampling_mode(options: SamplingOptions) -> int:
     """The way in which the device chooses with these options: which kernels it takes."""
     if options.is_greedy:
         return sampling.GREEDY
-    if options.top_k == 0 and options.top_p == 1:
+    if options.top_k == 0 and np.float32(options.top_p) == 1:
         return sampling.NOISY if options.min_p == 0 else sampling.ABOVE
     return sampling.FEW if 0 < options.top_k <= sampling.MOST_TOP_K else sampling.ORDERED
 
@@ -27,8 +27,8 @@ def setting_arrays(options: SamplingOptions) -> tuple[np.ndarray, np.ndarray]:
     integers[sampling.SEED_LOW], integers[sampling.SEED_HIGH] = seed
     reals = np.zeros(sampling.SETTINGS, np.float32)
     reals[sampling.TEMPERATURE] = 1 if options.is_greedy else options.temperature
-    # A share that no sum reaches where top-p is off: as float32 a share just below 1 is 1, too.
-    reals[sampling.TOP_P] = options.top_p if options.top_p < 1 else np.inf
+    share = np.float32(options.top_p)
+    reals[sampling.TOP_P] = share if share < 1 else np.inf  # which no sum reaches: off
     reals[sampling.MIN_P] = options.min_p
     reals[sampling.PRESENCE] = options.presence_penalty
     reals[sampling.REPETITION] = options.repetition_penalty

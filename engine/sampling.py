@@ -102,12 +102,13 @@ class _Draw:
     def __init__(self, scaled, ids, position: int, options: SamplingOptions, backend: Backend):
         self.scaled, self.ids, self.position = scaled, ids, position
         self.options, self.backend = options, backend
+        self.top_p = F(options.top_p)  # which is 1, and off, for a share just below it, too
 
     def token(self) -> int:
         options = self.options
         if 0 < options.top_k <= SMALL_TOP_K:
             return self._winner(self._kept(self.backend.top_k(self.scaled, options.top_k)))[0]
-        if options.top_k or options.top_p < 1:
+        if options.top_k or self.top_p < 1:
             found = None if options.top_k else self._from_the_top()
             return self._winner(self._kept(self._sorted(None)))[0] if found is None else found
         return self._winner(self._at_least_min_p(np.arange(len(self.scaled))))[0]
@@ -124,8 +125,8 @@ class _Draw:
     def _kept(self, places: np.ndarray) -> np.ndarray:
         """What top-p and then min-p keep of `places`, most likely first."""
         weights = self._weights(places)
-        if self.options.top_p < 1:
-            threshold = F(self.options.top_p) * numerics.lane_sum(weights)
+        if self.top_p < 1:
+            threshold = self.top_p * numerics.lane_sum(weights)
             places = places[: _first_at_least(weights, threshold) + 1]
         return self._at_least_min_p(places)
 

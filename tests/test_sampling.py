@@ -83,16 +83,18 @@ coarse_logits = st.lists(
 ids = st.lists(st.integers(0, VOCABULARY - 1), max_size=4)
 
 
+class Favouring(CpuBackend):
+    """Gives the id that is the position all the noise, so that it is drawn if it may be."""
+
+    def gumbel(self, seed, position, ids):
+        return np.where(ids == position, np.float32(1e6), np.float32(0))
+
+
 @given(logits=coarse_logits, prompt=ids, emitted=ids, options=options_strategy)
 def test_only_what_the_filters_keep_is_drawn_and_all_of_it(logits, prompt, emitted, options):
     """Ties everywhere: the logits are coarse. The kept ids are read off by giving each in turn all the noise."""
     expected, margin = distribution(logits, prompt, emitted, options)
     assume(margin > 1e-5)
-
-    class Favouring(CpuBackend):
-        def gumbel(self, seed, position, ids):
-            assert seed == options.seed
-            return np.where(ids == position, np.float32(1e6), np.float32(0))
 
     made = Sampler(options, Favouring(1), prompt)
     for token in emitted:
@@ -243,6 +245,14 @@ def test_top_p_keeps_the_smallest_set_that_reaches_it():
     ):
         made = sampler(temperature=1.0, top_p=top_p, seed=1)
         assert {made.sample(np.zeros(4, np.float32), position) for position in range(80)} == expected
+
+
+def test_a_share_that_is_one_as_float32_keeps_all(monkeypatch):
+    monkeypatch.setattr(sampling, "LARGEST_NOISE", 2e6)
+    logits = np.array([0, -30, -60], np.float32)
+    for filters in (dict(), dict(top_k=3), dict(top_k=2000)):
+        made = sampler(temperature=1.0, top_p=1 - 1e-9, backend=Favouring(1), **filters)
+        assert [made.sample(logits, favourite) for favourite in range(3)] == [0, 1, 2]
 
 
 def test_of_many_ids_only_kept_ones_are_drawn():

@@ -1,43 +1,42 @@
-"""What rounds cost by their draft length: medians of what was measured, straight lines between and beyond.
+"""What rounds cost by their draft length: measured costs, straight lines between and beyond.
 
-Times are held relative to the machine's present speed (`MachineSpeed`), so that a machine that slows down, or a
-context that grows, does not make the lengths that were used meanwhile look dear beside those that were not.
+Costs are relative to the machine's present speed, which the length in use tells (`MachineSpeed`): a machine that
+slows down, or a context that grows, does not make that length look dear beside those that were used before.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections import deque
+from collections.abc import Iterable
 
-KEPT = 9
-"""Measurements kept for each length."""
-OLDEST = 150
+KEPT = 5
+"""Measurements kept for each length, and of the machine's speed."""
+OLDEST = 400
 """Rounds after which a measurement no longer counts, except the newest one of its length."""
 SURPRISE = 1.1
-"""Times what was expected that a lone measurement may claim: the first round of a length also prepares it, and any
-round may be disturbed. The second is believed."""
+"""Times what was expected that a lone measurement may claim: any round may be disturbed. The second is believed."""
 WELL_KNOWN = 3
 """Measurements after which a length says something about the machine."""
-SPEED_GAIN = 0.2
-STRANGEST = 1.15
-"""Largest factor by which one round can claim that the machine has slowed down or sped up."""
 
 
 class MachineSpeed:
     """Milliseconds of one plain step, as far as the machine and not the draft length decides it."""
 
     def __init__(self) -> None:
-        self.step_ms = 0.0
+        self._newest: deque[float] = deque(maxlen=KEPT)
+
+    @property
+    def known(self) -> bool:
+        return bool(self._newest)
 
     def steps(self, milliseconds: float) -> float:
-        """What took so long, in plain steps; 0 before `record` was told anything."""
-        return milliseconds / self.step_ms if self.step_ms else 0.0
+        """What took so long, in plain steps. Only when the speed is known."""
+        return milliseconds / max(_undisturbed(self._newest), 1e-9)
 
     def record(self, milliseconds: float, expected_steps: float) -> None:
-        """A pass of a well-known length took so long."""
-        if self.step_ms == 0.0:
-            self.step_ms = milliseconds / expected_steps
-        change = milliseconds / (self.step_ms * expected_steps)
-        self.step_ms *= 1 + SPEED_GAIN * (min(max(change, 1 / STRANGEST), STRANGEST) - 1)
+        """A pass of known cost took so long."""
+        self._newest.append(milliseconds / max(expected_steps, 1e-9))
 
 
 class CostCurve:
@@ -66,7 +65,7 @@ class CostCurve:
         if not measured:
             self._believable[length] = SURPRISE * self.steps[length]
         measured.append((round, steps))
-        known = _low_median(measured)
+        known = _undisturbed(each for _, each in measured)
         if len(measured) == 1 and known > self._believable[length]:
             known = self._believable[length]
         else:
@@ -93,6 +92,7 @@ class CostCurve:
             self.steps[k] = min(self.steps[k], self.steps[k + 1])
 
 
-def _low_median(measured: list[tuple[int, float]]) -> float:
-    """The lower one of an even number: what disturbs a measurement makes it longer, never shorter."""
-    return sorted([steps for _, steps in measured])[(len(measured) - 1) // 2]
+def _undisturbed(measured: Iterable[float]) -> float:
+    """The lower quartile: what disturbs a measurement makes it longer, never shorter."""
+    ordered = sorted(measured)
+    return ordered[(len(ordered) - 1) // 3]

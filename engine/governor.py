@@ -2,10 +2,14 @@
 
 Acceptance is estimated for each proposer and draft position, cost for each draft length. The rest is caution:
 a new length must promise clearly more than the present one, and rounds that only try something are paid from
-a small share of the time.
+a small share of the time. Once a length is settled, rounds of a small model are too short to think about each:
+then it is decided anew every few rounds.
 """
 
 from __future__ import annotations
+
+import operator
+from itertools import accumulate
 
 from kestrel_engine.cost_curve import CostCurve, MachineSpeed
 from kestrel_engine.options import MAX_DRAFT
@@ -15,19 +19,26 @@ PRIOR_WEIGHT = 1.2
 """Tests that the prior counts for. The prior of a later position is the estimate for the one before it."""
 DECAY = 0.97
 """Weight of an earlier round beside the newest."""
-FIRST_PLAIN = 2
+HEAVIEST = 1e9
+"""Weight of the newest round at which all are made lighter."""
+FIRST_PLAIN = 3
 """Rounds of a chat that measure plain decoding first: without it nobody could say what a draft costs."""
 LONGER_BY = 3
 """A length may be this much longer than the longest one whose cost is known."""
-HYSTERESIS = 1.02
-"""A new length must promise this much more than the present one."""
+HYSTERESIS, START_DRAFTING = 1.02, 1.04
+"""A new length must promise this much more than the present one, and than plain decoding."""
+MOST_PATIENCE = 4
+"""Rounds between two decisions, when the last ones have changed nothing."""
 EXPLORE_SHARE = 0.015
 """Of the time may be lost by rounds that explore."""
-FIRST_WAIT, LONG_WAIT, LONGEST_WAIT = 4, 32, 64
+FIRST_WAIT, LONG_WAIT, LONGEST_WAIT = 4, 40, 80
 """Rounds between two that explore: at first, and after many that changed nothing, while drafting and while not."""
 PLAIN_EVERY = 48
 """Rounds between two measurements of plain decoding while drafting pays."""
-MOST_CREDIT = 1.5
+COLD_AFTER = 12
+"""Rounds after which a length is no longer in the caches: its next round, beside a length that is, would look dear.
+The one after that is compared."""
+MOST_CREDIT = 2.0
 """Plain steps that may be saved up for exploring."""
 MOST_LOSS = 4.0
 """Plain steps that one exploring round is charged at most beyond what was expected: it may just have been disturbed."""
@@ -41,26 +52,40 @@ class _Proposer:
     def __init__(self, draft_steps: float):
         self._right = [0.0] * MAX_DRAFT
         self._tested = [0.0] * MAX_DRAFT
-        self.acceptance = [PRIOR_ACCEPTANCE] * MAX_DRAFT
-        """Estimated probability that the draft at a position is right, those before it being right."""
+        self._weight = 1.0
         self.drafting = CostCurve(MAX_DRAFT, 0.0, draft_steps)
         self.drafting.record(0, 0, 0.0)
         self.length: int | None = None
+        self.reason = ""
+        self.decide_at, self.patience = 0, 0
         self.wait, self.waited, self.credit = FIRST_WAIT, 0, MOST_CREDIT / 2
-        self.exploring = False
+        self.exploring: int | None = None
+        """The length that is tried, for `rounds_left` more rounds after this one."""
+        self.rounds_left = 0
 
     def record(self, drafted: int, accepted: int) -> None:
-        """Positions behind the first rejection were not tested."""
-        right, tested = self._right, self._tested
-        estimate, weight = PRIOR_ACCEPTANCE, PRIOR_WEIGHT
-        for position in range(MAX_DRAFT):
-            right[position] *= DECAY
-            tested[position] *= DECAY
-            if position <= accepted and position < drafted:
-                right[position] += position < accepted
-                tested[position] += 1
-            estimate = (weight * estimate + right[position]) / (weight + tested[position])
-            self.acceptance[position] = estimate
+        """Positions behind the first rejection were not tested. Newer rounds weigh more instead of older ones less."""
+        self._weight /= DECAY
+        for position in range(min(accepted + 1, drafted)):
+            self._tested[position] += self._weight
+            if position < accepted:
+                self._right[position] += self._weight
+        if self._weight > HEAVIEST:
+            self._right = [each / HEAVIEST for each in self._right]
+            self._tested = [each / HEAVIEST for each in self._tested]
+            self._weight /= HEAVIEST
+
+    def acceptance(self) -> list[float]:
+        """Estimated probability that the draft at each position is right, those before it being right."""
+        estimate, weight, found = PRIOR_ACCEPTANCE, PRIOR_WEIGHT * self._weight, []
+        for right, tested in zip(self._right, self._tested, strict=True):
+            estimate = (weight * estimate + right) / (weight + tested)
+            found.append(estimate)
+        return found
+
+    def tokens(self) -> list[float]:
+        """Expected tokens of a round of each length."""
+        return list(accumulate(accumulate([1.0, *self.acceptance()], operator.mul)))
 
 
 class Governor:
@@ -71,6 +96,8 @@ class Governor:
         self._verifying = CostCurve(MAX_DRAFT, 1.0, ROW_STEPS)
         self._proposers: dict[str, _Proposer] = {}
         self._round = 0
+        self._used = [0] * (MAX_DRAFT + 1)
+        """Round in which each length was last used, 0 before the first time."""
 
     def _proposer(self, name: str) -> _Proposer:
         if name not in self._proposers:
@@ -88,44 +115,55 @@ class Governor:
     ) -> None:
         """A round drafted, accepted and took so much; None for a time that says nothing about other rounds."""
         self._round += 1
-        if verify_ms is not None and verify_ms > 0:
-            self._record_pass(drafted, verify_ms)
-        if proposer is None or drafted == 0:
+        known = None if proposer is None else self._proposer(proposer)
+        # The very first pass prepares much.
+        telling = self._round > 1 and not (known is not None and self._is_cold(known, drafted))
+        self._used[drafted] = self._round
+        settled = known is None or (known.exploring is None and drafted == known.length)
+        if verify_ms is not None and verify_ms > 0 and telling:
+            self._record_pass(drafted, verify_ms, settled)
+        if known is None or drafted == 0:
             return
-        known = self._proposer(proposer)
         known.record(drafted, accepted)
-        if draft_ms is not None and self._speed.step_ms:
+        if draft_ms is None or not self._speed.known:
+            return
+        if telling and not (settled and known.drafting.knows_well(drafted)):
             known.drafting.record(self._round, drafted, self._speed.steps(draft_ms))
-        if known.exploring and draft_ms is not None and verify_ms is not None:
+        if known.exploring is not None and verify_ms is not None:
             # What preparing this length has cost on top is paid back, too.
             extra = self._speed.steps(draft_ms + verify_ms) - self.cost(drafted, proposer)
             known.credit -= min(max(0.0, extra), MOST_LOSS)
-        if known.exploring and known.length == 0 and accepted:
-            known.wait = FIRST_WAIT
+            if known.length == 0 and accepted:
+                known.wait = FIRST_WAIT
 
-    def _record_pass(self, drafted: int, verify_ms: float) -> None:
-        curve, speed = self._verifying, self._speed
-        if self._round == 1:
-            return  # the very first pass prepares much
-        if speed.step_ms == 0.0 or curve.knows_well(drafted):
-            speed.record(verify_ms, curve.steps[drafted])
-        curve.record(self._round, drafted, speed.steps(verify_ms))
+    def _is_cold(self, known: _Proposer, length: int) -> bool:
+        used = self._used[length]
+        return bool(known.length and used and self._round - used > COLD_AFTER)
+
+    def _record_pass(self, drafted: int, verify_ms: float, settled: bool) -> None:
+        """The length in use tells the speed of the machine, the others are compared with it. Were both taken from
+        the same rounds, nothing would hold them: a speed that is taken for too low makes the length look cheaper,
+        and its next round the speed lower still."""
+        curve, well_known = self._verifying, settled and self._verifying.knows_well(drafted)
+        if well_known or not self._speed.known:
+            self._speed.record(verify_ms, curve.steps[drafted])
+        if not well_known:
+            curve.record(self._round, drafted, self._speed.steps(verify_ms))
 
     def acceptance(self, position: int, proposer: str = "mtp") -> float:
-        return self._proposer(proposer).acceptance[position]
+        return self._proposer(proposer).acceptance()[position]
 
     def expected_tokens(self, length: int, proposer: str = "mtp") -> float:
         """Of a round with `length` drafts."""
-        total, chain = 1.0, 1.0
-        for rate in self._proposer(proposer).acceptance[:length]:
-            chain *= rate
-            total += chain
-        return total
+        return self._proposer(proposer).tokens()[length]
 
     def cost(self, length: int, proposer: str = "mtp") -> float:
         """Of a round with `length` drafts, in plain steps (in the estimate's unit: cost(0) is near 1)."""
-        drafting = self._proposer(proposer).drafting.steps[length] if length else 0.0
-        return max(self._verifying.steps[length] + drafting, 1e-6)
+        return self._costs(self._proposer(proposer))[length]
+
+    def _costs(self, known: _Proposer) -> list[float]:
+        both = zip(self._verifying.steps, known.drafting.steps, strict=True)
+        return [max(verifying + drafting, 1e-6) for verifying, drafting in both]
 
     def choose(self, limit: int = MAX_DRAFT, proposer: str | None = "mtp") -> tuple[int, str]:
         """Draft length 0..limit for the next round, and the reason in words. `proposer`: who would draft, None
@@ -137,91 +175,99 @@ class Governor:
         if self._round < FIRST_PLAIN:
             return 0, "no drafts: measuring a plain step"
         known = self._proposer(proposer)
-        rates = self._rates(known)[: self._verifying.longest_known + LONGER_BY + 1]
-        best = rates.index(max(rates))
-        if known.length is None or rates[best] > rates[known.length] * HYSTERESIS:
-            known.wait = FIRST_WAIT
-            known.length = best
-        elif rates[0] >= rates[known.length]:
-            known.length = 0  # drafting must keep on paying
-        length = known.length
-        known.exploring = False
-        if length > limit:
-            length = max(range(min(limit, len(rates) - 1) + 1), key=rates.__getitem__)
-            return length, f"{self._promise(length, proposer)}; the answer or the context ends soon"
         known.waited += 1
-        known.credit = min(known.credit + EXPLORE_SHARE * self.cost(length, proposer), MOST_CREDIT)
-        if known.waited >= known.wait:
-            losses = self._losses(known, rates[length])
-            other = self._to_explore(known, rates, losses)
-            if other is not None and other <= limit and losses[other] <= known.credit:
-                known.credit -= max(0.0, losses[other])
-                known.wait = min(2 * known.wait, LONGEST_WAIT if length == 0 else LONG_WAIT)
-                known.waited, known.exploring = 0, True
-                return other, f"exploring {self._promise(other, proposer)}"
-        return length, self._promise(length, proposer)
+        if known.rounds_left and known.exploring <= limit:
+            known.rounds_left -= 1
+            return known.exploring, known.reason
+        if known.exploring is not None or self._round >= known.decide_at:
+            self._decide(known, limit)
+        if known.exploring is None and known.length > limit:
+            return self._shorter(known, limit)
+        return known.length if known.exploring is None else known.exploring, known.reason
 
-    def _rates(self, known: _Proposer) -> list[float]:
-        """Expected tokens per plain step, for each length."""
-        verifying, drafting, acceptance = self._verifying.steps, known.drafting.steps, known.acceptance
-        rates, tokens, chain = [1.0 / max(verifying[0], 1e-6)], 1.0, 1.0
-        for k in range(1, MAX_DRAFT + 1):
-            chain *= acceptance[k - 1]
-            tokens += chain
-            rates.append(tokens / max(verifying[k] + drafting[k], 1e-6))
-        return rates
+    def _shorter(self, known: _Proposer, limit: int) -> tuple[int, str]:
+        tokens, costs = known.tokens(), self._costs(known)
+        length = max(range(limit + 1), key=lambda k: tokens[k] / costs[k])
+        return length, f"{_promise(length, tokens, costs)}; the answer or the context ends soon"
 
-    def _losses(self, known: _Proposer, rate: float) -> list[float]:
-        """Plain steps that a round of each length takes longer than its tokens would at `rate`."""
-        verifying, drafting = self._verifying.steps, known.drafting.steps
-        losses, tokens, chain = [verifying[0] - 1.0 / rate], 1.0, 1.0
-        for k in range(1, MAX_DRAFT + 1):
-            chain *= known.acceptance[k - 1]
-            tokens += chain
-            losses.append(verifying[k] + drafting[k] - tokens / rate)
-        return losses
+    def _decide(self, known: _Proposer, limit: int) -> None:
+        """Set the length in use, or one that is tried next."""
+        tokens, costs = known.tokens(), self._costs(known)
+        rates = [each / cost for each, cost in zip(tokens, costs, strict=True)]
+        candidates = rates[: self._verifying.longest_known + LONGER_BY + 1]
+        best, before = candidates.index(max(candidates)), known.length
+        if before is None or rates[best] > rates[before] * (HYSTERESIS if before else START_DRAFTING):
+            known.length = best
+        elif rates[0] >= rates[before]:
+            known.length = 0  # drafting must keep on paying
+        if known.length != before:
+            known.patience = 0
+            if known.length == best:
+                known.wait = FIRST_WAIT
+        known.patience = min(known.patience + 1, MOST_PATIENCE)
+        known.decide_at = self._round + known.patience
+        known.exploring, known.rounds_left = None, 0
+        if known.length <= limit:
+            self._explore(known, tokens, costs, limit)
+        if known.exploring is None:
+            known.reason = _promise(known.length, tokens, costs)
 
-    def _to_explore(self, known: _Proposer, rates: list[float], losses: list[float]) -> int | None:
+    def _explore(self, known: _Proposer, tokens: list[float], costs: list[float], limit: int) -> None:
+        """Try another length, if it is time to and can be paid for."""
+        length = known.length
+        known.credit = min(known.credit + known.patience * EXPLORE_SHARE * costs[length], MOST_CREDIT)
+        if known.waited < known.wait:
+            return
+        rate = tokens[length] / costs[length]
+        losses = [cost - each / rate for each, cost in zip(tokens, costs, strict=True)]
+        """Plain steps that a round of each length takes longer than its tokens would at the present one's rate."""
+        other = self._to_explore(known, tokens, costs, losses)
+        if other is None or other > limit:
+            return
+        rounds = 1 + self._is_cold(known, other)
+        if rounds * losses[other] <= known.credit:
+            known.credit -= rounds * max(0.0, losses[other])
+            known.wait = min(2 * known.wait, LONGEST_WAIT if length == 0 else LONG_WAIT)
+            known.waited, known.exploring, known.rounds_left = 0, other, rounds - 1
+            known.reason = f"exploring {_promise(other, tokens, costs)}"
+
+    def _to_explore(
+        self, known: _Proposer, tokens: list[float], costs: list[float], losses: list[float]
+    ) -> int | None:
         """A little-known length that might be the best; else, of the lengths beside the present one and plain
         decoding, the one not measured for longest. Only what can be paid for: who waits for the unaffordable
         tries nothing."""
-        affordable = [k for k in range(len(rates)) if losses[k] <= MOST_CREDIT]
+        verifying = self._verifying
+        longest = min(verifying.longest_known + LONGER_BY, MAX_DRAFT)
+        affordable = [
+            k for k in range(longest + 1) if (1 + self._is_cold(known, k)) * losses[k] <= MOST_CREDIT
+        ]
         drafting = [k for k in affordable if k > 0]
-        hoped = max(drafting, key=lambda k: self._hope(known, k), default=0)
-        if known.length == 0 and self._verifying.longest_known:
-            return max(drafting, key=rates.__getitem__, default=None)
-        if hoped and hoped != known.length and not self._verifying.knows_well(hoped):
-            return hoped
-        newest = self._verifying.newest
-        others = [k for k in (known.length + 1, known.length - 1) if k in affordable]
-        if not self._verifying.knows_well(0):
+        if known.length == 0 and verifying.longest_known:
+            return max(drafting, key=lambda k: tokens[k] / costs[k], default=None)
+        if not verifying.knows_well(0):
             return 0
+        hoped = max(drafting, key=lambda k: tokens[k] / self._least_cost(k, costs), default=0)
+        if hoped and hoped != known.length and not verifying.knows_well(hoped):
+            return hoped
+        newest = verifying.newest
+        others = [k for k in (known.length + 1, known.length - 1) if k in affordable]
         if 0 not in others and self._round - newest[0] >= PLAIN_EVERY:
             others.append(0)
         return min(others, key=newest.__getitem__, default=None)
 
-    def _hope(self, known: _Proposer, length: int) -> float:
-        """Tokens per plain step of a length, were it as cheap as they are by default; but no cheaper than a shorter
-        one is known to be."""
-        tokens, chain = 1.0, 1.0
-        for rate in known.acceptance[:length]:
-            chain *= rate
-            tokens += chain
-        verifying, drafting = self._verifying, known.drafting.steps
-        if verifying.knows_well(length):
-            return tokens / (verifying.steps[length] + drafting[length])
-        cheapest = verifying.steps[0] * (1 + (ROW_STEPS + DRAFT_STEPS) * length)
-        shorter = next((k for k in range(length - 1, 0, -1) if verifying.knows_well(k)), None)
-        if shorter is not None:
-            cheapest = max(cheapest, verifying.steps[shorter] + drafting[shorter])
-        return tokens / cheapest
+    def _least_cost(self, length: int, costs: list[float]) -> float:
+        """Of a length, were it as cheap as they are by default; but no cheaper than a shorter one is known to be."""
+        knows_well = self._verifying.knows_well
+        if knows_well(length):
+            return costs[length]
+        shorter = next((k for k in range(length - 1, 0, -1) if knows_well(k)), 0)
+        by_default = self._verifying.steps[0] * (1 + (ROW_STEPS + DRAFT_STEPS) * length)
+        return max(by_default, costs[shorter])
 
-    def _promise(self, length: int, proposer: str) -> str:
-        if length == 0:
-            tokens, cost = self.expected_tokens(1, proposer), self.cost(1, proposer) / self.cost(0, proposer)
-            return f"no drafts: 1 would give {tokens:.2f} tokens for {cost:.2f} steps"
-        tokens, cost = (
-            self.expected_tokens(length, proposer),
-            self.cost(length, proposer) / self.cost(0, proposer),
-        )
-        return f"{length} draft{'s'[: length > 1]}: {tokens:.1f} tokens a round for {cost:.1f} steps"
+
+def _promise(length: int, tokens: list[float], costs: list[float]) -> str:
+    if length == 0:
+        return f"no drafts: 1 would give {tokens[1]:.2f} tokens for {costs[1] / costs[0]:.2f} steps"
+    drafts = f"{length} draft{'s'[: length > 1]}"
+    return f"{drafts}: {tokens[length]:.1f} tokens a round for {costs[length] / costs[0]:.1f} steps"

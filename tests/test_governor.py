@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kestrel_engine import session as session_module
 from kestrel_engine.cost_curve import SURPRISE, CostCurve
 from kestrel_engine.events import Round
-from kestrel_engine.governor import PRIOR_ACCEPTANCE, Governor
+from kestrel_engine.governor import COLD_AFTER, PRIOR_ACCEPTANCE, Governor
 from kestrel_engine.options import MAX_DRAFT
 from kestrel_engine.session import Turn
 from kestrel_engine.tokenizer import Tokenizer
@@ -198,6 +198,32 @@ def test_a_machine_that_changes_its_speed_changes_nothing(factor):
     assert rate <= 1.08 * best_rate(lambda position: 0.7, simulation.cost)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_what_disturbs_rounds_does_not_make_drafts_look_cheap(seed):
+    """Disturbed rounds are longer, never shorter. A speed of the machine that followed their mean while the cost of
+    the length in use followed their median would sink for ever."""
+    simulation = Simulation(lambda position: 0.8, CASES["kestrel-nano"][1], seed)
+    simulation.random.gauss = lambda mean, spread: mean + simulation.random.expovariate(10)
+    for _ in range(4):
+        settled = usual(simulation.run(150)[0])
+        seen = simulation.governor.cost(settled) / simulation.governor.cost(0)
+        assert settled > 0 and seen == pytest.approx(simulation.cost(settled) / simulation.cost(0), rel=0.1)
+
+
+def test_a_length_that_was_long_out_of_use_is_compared_when_it_is_warm():
+    """Its first round is not; the second one, which follows at once, is."""
+    governor, cost = Governor(), line(0.3)
+    lengths: list[int] = []
+    for _ in range(600):
+        length, _ = governor.choose()
+        cold = 0.0 if length in lengths[-COLD_AFTER:] else 3.0
+        governor.record("mtp", length, min(length, 3), 0.0, cost(length) + cold)
+        lengths.append(length)
+    assert usual(lengths[300:]) == 3 and {0, 2, 4} <= set(lengths[300:])
+    for length in (0, 2, 3, 4):
+        assert governor.cost(length) / governor.cost(0) == pytest.approx(cost(length) / cost(0), rel=0.02)
+
+
 def test_a_plain_step_that_was_disturbed_does_not_stay():
     """Nor does anything look cheaper than plain decoding for long."""
     simulation = Simulation(lambda position: 0.2, line(0.4))
@@ -330,7 +356,11 @@ def test_reasons_can_be_understood():
         governor.choose(1)[1]
         == "1 draft: 2.0 tokens a round for 1.1 steps; the answer or the context ends soon"
     )
-    reasons = [governor.choose()[1] for _ in range(40)]
+    reasons = []
+    for _ in range(40):
+        length, reason = governor.choose()
+        governor.record("mtp", length, min(length, 3), 0.0, 10.0 + length)
+        reasons.append(reason)
     assert any(reason.startswith("exploring 2 drafts: 3.0 tokens") for reason in reasons)
     governor = settled_governor(0, lambda length: 10.0 + length)
     assert governor.choose()[1].startswith("no drafts: 1 would give 1.0")

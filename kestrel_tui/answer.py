@@ -9,10 +9,11 @@ from kestrel_tui.chats import Chat, Turn
 from kestrel_tui.journal import Journal
 from kestrel_tui.stats import TurnStats
 
-_REMARKS = {
+REMARKS = {
     "cancelled": "(stopped)",
     "length": "(length limit reached: --max-tokens or the context)",
 }
+"""By finish reason, what a person is told about an end that did not come by itself."""
 
 
 class Answer:
@@ -53,7 +54,7 @@ class Answer:
     @property
     def remark(self) -> str | None:
         """What a person is told about an end that did not come by itself."""
-        return _REMARKS.get(self.turn.finish_reason)
+        return REMARKS.get(self.turn.finish_reason)
 
     def _end(self, finish_reason: str, message: str = "") -> None:
         self.turn.finish_reason, self.turn.message = finish_reason, message

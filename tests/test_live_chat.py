@@ -206,6 +206,27 @@ def test_a_chat_that_goes_on_looks_as_it_did(home: Path) -> None:
     assert len(turns) == 2
 
 
+def test_a_chat_that_goes_on_tells_how_its_answers_ended(home: Path) -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ask("break")
+        await chat.ask("slow one", wait=False)
+        await chat.until(lambda: len(chat.conversation.transcript.tokens) > 2)
+        await chat.pilot.press("escape")
+        await chat.until(lambda: not chat.conversation.is_answering)
+        told(chat)
+
+    async def again(chat: Driver) -> None:
+        await chat.ready()
+        told(chat)
+
+    def told(chat: Driver) -> None:
+        assert "a kernel broke: ask again" in chat.all_text and "(stopped)" in chat.all_text
+
+    drive(scenario, folder=home)
+    [path] = home.glob("*.jsonl")
+    drive(again, folder=home, chat=read_chat(path))
+
+
 def test_another_chat_can_be_chosen_and_a_new_one_begun(home: Path) -> None:
     async def first(chat: Driver) -> None:
         await chat.ask("the first chat")

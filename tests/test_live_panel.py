@@ -112,3 +112,19 @@ def test_a_view_that_shows_all_after_a_resize_follows_again() -> None:
         engine.end()
 
     drive(scenario, engine=Puppet, size=(110, 24))
+
+
+def test_the_inspector_leaves_room_on_a_low_screen() -> None:
+    async def scenario(chat: Driver) -> None:
+        engine = await chat.asked()
+        engine.emit(round_of(0, ["He", "llo"]))
+        await chat.taken()
+        await chat.pilot.press("f6")
+        await chat.until(lambda: chat.screen.inspector.display)
+        await chat.pilot.pause()
+        screen = chat.screen
+        assert "piece" in str(screen.inspector.render()) and screen.inspector.content_region.height >= 2
+        assert screen.view.size.height >= 1 and screen.max_scroll_y == 0
+        engine.end()
+
+    drive(scenario, engine=Puppet, size=(40, 10))

@@ -79,6 +79,23 @@ def test_an_empty_chat_is_not_saved(tmp_path: Path) -> None:
         save(tmp_path / "chat.md", Chat(), COLOURS)
 
 
+@pytest.mark.parametrize("size", [(40, 10), (100, 30)])
+def test_the_field_for_the_name_is_on_the_screen(size: tuple[int, int]) -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ready()
+        await chat.pilot.press("f9")
+        await chat.until(lambda: chat.app.screen is not chat.screen and chat.app.focused)
+        await chat.pilot.pause()
+        field, dialog = chat.app.focused, chat.app.screen
+        assert isinstance(field, Input) and field.content_region.height >= 1
+        assert dialog.region.contains_region(field.region)
+        for words in ("Save as", "enter saves"):
+            assert any(words in strip.text for strip in dialog._compositor.render_strips()), words
+        await chat.pilot.press("escape")
+
+    drive(scenario, engine=Puppet, size=size)
+
+
 def test_the_key_asks_for_a_name_and_says_how_it_went(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

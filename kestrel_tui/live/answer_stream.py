@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from kestrel_engine.events import Round, Token
+from kestrel_tui.answer import REMARKS
 from kestrel_tui.chats import Turn
 from kestrel_tui.live.transcript import Block, ShownToken, Transcript
 from kestrel_tui.reasoning import Piece, ReasoningSplitter
@@ -62,3 +63,7 @@ def show_turn(transcript: Transcript, turn: Turn) -> None:
     for token in turn.tokens:
         stream.add(token, turn.rounds.get(token.round))
     stream.finish()
+    if turn.finish_reason == "error":
+        transcript.add("error", turn.message)
+    elif turn.finish_reason in REMARKS:
+        transcript.add("note", REMARKS[turn.finish_reason])

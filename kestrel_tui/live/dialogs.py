@@ -19,7 +19,11 @@ _LOOK = """
 {name} > Vertical {{ width: 80%; max-width: 90; height: auto; max-height: 80%; padding: 1 2;
                      background: $surface; border: round $primary; }}
 {name} OptionList {{ height: auto; max-height: 100%; border: none; }}
+{name} Static {{ text-wrap: nowrap; text-overflow: ellipsis; }}
+{name}.-low > Vertical {{ width: 100%; max-height: 100%; padding: 0 1; }}
+{name}.-low Input {{ height: 1; border: none; padding: 0; }}
 """
+_HEIGHTS = [(0, "-low"), (16, "-high")]
 _CANCELS: list[BindingType] = [
     Binding("escape", "dismiss(None)", "Cancel"),
     # With priority: the field for text takes it, and copies nothing.
@@ -37,6 +41,7 @@ class SaveDialog(ModalScreen[Path | None]):
     """Asks for a file name; None when the user thought better of it."""
 
     DEFAULT_CSS = _LOOK.format(name="SaveDialog")
+    VERTICAL_BREAKPOINTS: ClassVar = _HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = _CANCELS
 
     def __init__(self, proposal: str) -> None:
@@ -45,7 +50,7 @@ class SaveDialog(ModalScreen[Path | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static("Save the chat as .md (with provenance), .jsonl, .svg or .html", markup=False)
+            yield Static("Save as .md (with provenance), .jsonl, .svg or .html", markup=False)
             yield Input(self._proposal, select_on_focus=False)
             yield Static(Content.styled("enter saves, esc cancels", "$muted"))
 
@@ -58,6 +63,7 @@ class ChatsDialog(ModalScreen[str | None]):
     """Lets the user choose one of the saved chats; its id."""
 
     DEFAULT_CSS = _LOOK.format(name="ChatsDialog")
+    VERTICAL_BREAKPOINTS: ClassVar = _HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = _CANCELS
 
     def __init__(self, lines: list[str]) -> None:

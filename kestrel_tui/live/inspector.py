@@ -19,7 +19,8 @@ _DRAFTERS = {"mtp": "the head", "lookup": "the lookup"}
 
 class Inspector(Static):
     DEFAULT_CSS = """
-    Inspector { height: 8; padding: 0 2; display: none; border-top: solid $panel; border-title-color: $muted; }
+    Inspector { height: 8; max-height: 50%; padding: 0 2; display: none;
+                border-top: solid $panel; border-title-color: $muted; }
     Inspector.-open { display: block; }
     """
 

@@ -127,7 +127,7 @@ def _speed(conversation: Conversation) -> Iterator[Part]:
         ))  # fmt: skip
     elif figures.plain is None:
         words = f"speed-up not known yet: press {toggle} in an answer, it goes on without drafts to compare"
-        short = part(Content.styled(f"speed-up: {toggle} compares", _MUTED), rank=_DRAFTER)
+        short = part(Content.styled(f"speed-up – ({toggle} compares)", _MUTED), rank=_DRAFTER)
         yield part(Content.styled(words, _MUTED), rank=_WORDS, short=short)
     else:
         words = f"{_number(figures.plain)} ms without drafts; nothing to compare with yet"
@@ -155,10 +155,14 @@ def _acceptance(figures: Figures) -> Iterator[Part]:
 
 def _by_count(rates: list[float], histogram: list[int]) -> Iterator[Content]:
     """For each n: how often the n-th draft was right, and how many rounds accepted n drafts."""
+    most = max(histogram)
+    # A long draft may have been tried once, and never got that far.
+    while len(histogram) > len(rates) + 1 and not histogram[-1]:
+        histogram = histogram[:-1]
     for count, rounds in enumerate(histogram):
         share = rates[count - 1] if 0 < count <= len(rates) else None
         rate = " " * (_HALF + 5) if share is None else bar(share, _HALF) + f" {share:>4.0%}"
-        drawn = bar(rounds / max(histogram), _HALF)
+        drawn = bar(rounds / most, _HALF)
         yield Content.assemble(
             (f"  {count} ", _MUTED), (rate[:_HALF], _DRAWN), rate[_HALF:], "  ", (drawn, _DRAWN), f" {rounds}"
         )

@@ -3,7 +3,7 @@
 Also a program: `python fake_engine.py OPTIONS` is `kestrel-chat OPTIONS` with this engine. The reply to
 a question is found by its text:
 
-    "slow …"      forty words, one every 50 ms
+    "slow …"      forty words, one every 50 ms; "endless": a thousand
     "wide"        letters of several scripts, two ids to a character
     "think …"     begins inside an open <think>, as templates of reasoning models have it
     "tags …"      opens <think> itself
@@ -101,7 +101,7 @@ class FakeEngine:
             if self._cancelled():
                 finish_reason = "cancelled"
                 break
-            if question.startswith("slow"):
+            if question.startswith(("slow", "endless")):
                 time.sleep(0.05)
             if question == "break" and event.index == 2:
                 self._emit(Failed("a kernel broke: ask again"))
@@ -132,6 +132,8 @@ def reply(question: str) -> list[str]:
     match question.split()[0] if question.split() else "":
         case "slow" | "break":
             return [f"word{number} " for number in range(40)]
+        case "endless":
+            return [f"word{number} " for number in range(1000)]
         case "wide":
             return ["日", "本", "", "🦅", " e\u0301", " ", "שלום"]
         case "think":

@@ -111,7 +111,7 @@ def test_a_whole_session(tmux, width: int, height: int) -> None:
     terminal.type("", "F2")
     if height < 30:
         terminal.type("", "PPage")
-        terminal.expect(r"new \(ctrl\+end\)")
+        terminal.expect(r"more \(ctrl\+end\)")
         terminal.type("", "End")
     terminal.type("noise", "Enter")
     terminal.expect("said: noise")
@@ -183,7 +183,7 @@ def test_a_signal_leaves_the_terminal_as_it_was(tmux) -> None:
     terminal = tmux(80, 24)
     terminal.start()
     terminal.expect("context")
-    terminal.type("slow", "Enter")
+    terminal.type("endless", "Enter")  # it must not end before the signal comes
     terminal.expect("word2")
     listing = subprocess.run(["pgrep", "-f", "fake_engine.py"], capture_output=True, text=True).stdout.split()
     environ = f"XDG_DATA_HOME={terminal.folder}"

@@ -219,15 +219,16 @@ def load(options: EngineOptions, emit: Callable[[Event], None]) -> LoadedModel:
 
     # After the kernels: these import numba.
     from kestrel_engine.packed_cache import open_cache
-    from kestrel_engine.weights import load_weights
+    from kestrel_engine.weights import MTP_FORMATS, load_weights
 
     def keep(name: str, format: str, make: Callable[[], Any]) -> Any:
         return open_cache(checkpoint.files, backend, format, note, name).keep(name, make)
 
     emit(Loading("reading the weights"))
-    cache = open_cache(checkpoint.files, backend, format, note)
-    stage = "mapping packed weights" if cache.filled else f"packing weights as {format}"
-    weights = load_weights(checkpoint, config, format, backend.pack, _progress(stage, emit), cache)
+    mtp_format = MTP_FORMATS.get(format, format) if device == "cpu" else format
+    cache = open_cache(checkpoint.files, backend, format, note, also=mtp_format)
+    progress = _progress("mapping packed weights" if cache.filled else f"packing weights as {format}", emit)
+    weights = load_weights(checkpoint, config, format, backend.pack, progress, cache, mtp_format)
     model = backend.make_model(config, weights, context)
     head = None
     if config.has_mtp:

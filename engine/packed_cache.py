@@ -137,12 +137,13 @@ class PackedCache:
 
 
 def open_cache(
-    files: Sequence[Path], backend: Any, format: str, note: Note, part: str = "weights"
+    files: Sequence[Path], backend: Any, format: str, note: Note, part: str = "weights", also: str = "bf16"
 ) -> PackedCache:
     """The cache for a `part` of the model in `files`, opened; one that keeps nothing for small models and for
-    backends whose matrices are not made of arrays. `note` is told what the user should know."""
+    backends whose matrices are not made of arrays. `note` is told what the user should know. `also`: the format of
+    some of the matrices."""
     size = sum(os.stat(path).st_size for path in files)
-    samples = [backend.pack(_sample(), each) for each in dict.fromkeys((format, "bf16"))]
+    samples = [backend.pack(_sample(), each) for each in dict.fromkeys((format, also, "bf16"))]
     if size < SMALLEST_CHECKPOINT or any(fields_of(sample) is None for sample in samples):
         return PackedCache()
     identity = [part, format, backend.name, *map(_digest_of_matrix, samples)]

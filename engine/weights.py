@@ -24,6 +24,9 @@ Pack = Callable[[np.ndarray, str], Matrix]
 
 INFINITY_BITS = 0x7F80
 """Bfloat16 bits of infinity; without the sign, NaNs are above it."""
+MTP_FORMATS = {"bf16": "q8"}
+"""Format of the MTP head's matrices on the CPU, by that of the model, where it is another: drafts may be anything, and
+a quantised head is read and multiplied in half the time. On kestrel-nano it accepts as much."""
 CHECK_ITEMS = 1 << 18
 """Weights looked at together: few enough to stay in a core's cache."""
 
@@ -150,22 +153,24 @@ class _Loader:
             self.cache.add(key, packed)
         return packed
 
-    def feed_forward(self, prefix: str) -> FeedForward:
+    def feed_forward(self, prefix: str, format: str | None = None) -> FeedForward:
         return FeedForward(
             norm=self.shifted(prefix + "post_attention_layernorm.weight"),
-            gate_up=self.matrix(prefix + "mlp.gate_proj.weight", prefix + "mlp.up_proj.weight"),
-            down=self.matrix(prefix + "mlp.down_proj.weight"),
+            gate_up=self.matrix(
+                prefix + "mlp.gate_proj.weight", prefix + "mlp.up_proj.weight", format=format
+            ),
+            down=self.matrix(prefix + "mlp.down_proj.weight", format=format),
         )
 
-    def attention(self, prefix: str) -> AttentionWeights:
+    def attention(self, prefix: str, format: str | None = None) -> AttentionWeights:
         own = prefix + "self_attn."
         return AttentionWeights(
             norm=self.shifted(prefix + "input_layernorm.weight"),
-            qkv=self.matrix(*(f"{own}{part}_proj.weight" for part in "qkv")),
+            qkv=self.matrix(*(f"{own}{part}_proj.weight" for part in "qkv"), format=format),
             query_norm=self.shifted(own + "q_norm.weight"),
             key_norm=self.shifted(own + "k_norm.weight"),
-            output=self.matrix(own + "o_proj.weight"),
-            feed_forward=self.feed_forward(prefix),
+            output=self.matrix(own + "o_proj.weight", format=format),
+            feed_forward=self.feed_forward(prefix, format),
         )
 
     def delta(self, prefix: str) -> DeltaWeights:
@@ -182,12 +187,12 @@ class _Loader:
             feed_forward=self.feed_forward(prefix),
         )
 
-    def mtp(self) -> MtpWeights:
+    def mtp(self, format: str | None) -> MtpWeights:
         return MtpWeights(
             embedding_norm=self.shifted("mtp.pre_fc_norm_embedding.weight"),
             hidden_norm=self.shifted("mtp.pre_fc_norm_hidden.weight"),
-            projection=self.matrix("mtp.fc.weight"),
-            layer=self.attention("mtp.layers.0."),
+            projection=self.matrix("mtp.fc.weight", format=format),
+            layer=self.attention("mtp.layers.0.", format),
             norm=self.shifted("mtp.norm.weight"),
         )
 
@@ -199,14 +204,16 @@ def load_weights(
     pack: Pack,
     progress: Callable[[float], None] = lambda fraction: None,
     cache: PackedCache | None = None,
+    mtp_format: str | None = None,
 ) -> Weights:
-    """Read and pack every tensor, or take it from `cache`. `progress` is told the fraction done, 0..1.
+    """Read and pack every tensor, or take it from `cache`. `progress` is told the fraction done, 0..1. `mtp_format`:
+    of the MTP head's matrices; None: as all.
 
     Raises UsageError, one line naming the tensor, for a weight that is no finite number.
     """
     cache = cache or PackedCache()
     try:
-        weights = _load(_Loader(checkpoint, format, pack, progress, cache), config)
+        weights = _load(_Loader(checkpoint, format, pack, progress, cache), config, mtp_format)
     except BaseException:
         cache.abandon()
         raise
@@ -214,7 +221,7 @@ def load_weights(
     return weights
 
 
-def _load(loader: _Loader, config: ModelConfig) -> Weights:
+def _load(loader: _Loader, config: ModelConfig, mtp_format: str | None) -> Weights:
     layers = tuple(
         loader.attention(f"layers.{n}.") if kind == FULL else loader.delta(f"layers.{n}.")
         for n, kind in enumerate(config.layer_types)
@@ -229,5 +236,5 @@ def _load(loader: _Loader, config: ModelConfig) -> Weights:
         norm=loader.shifted("norm.weight"),
         output=loader.packed((output,), lambda: output_bits, loader.format),
         output_bits=output_bits,
-        mtp=loader.mtp() if config.has_mtp else None,
+        mtp=loader.mtp(mtp_format) if config.has_mtp else None,
     )

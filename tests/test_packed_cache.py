@@ -22,6 +22,8 @@ from kestrel_engine.config import load_config
 from kestrel_engine.cpu.backend import CpuBackend
 from kestrel_engine.errors import UsageError
 from kestrel_engine.events import Loading, Notice, Submit
+from kestrel_engine.loader import load
+from kestrel_engine.options import EngineOptions
 from kestrel_engine.packed_cache import PackedCache, open_cache
 from kestrel_engine.weights import Weights, load_weights
 
@@ -36,18 +38,18 @@ class Place:
         self.notes: list[str] = []
         self.packed = 0
 
-    def load(self, format: str = "q8", backend=None) -> Weights:
+    def load(self, format: str = "q8", backend=None, mtp_format: str | None = None) -> Weights:
         backend = backend or CpuBackend(1)
         self.notes, self.packed = [], 0
         config = load_config(self.folder)
         checkpoint = open_checkpoint(self.folder, config)
-        cache = open_cache(checkpoint.files, backend, format, self.notes.append)
+        cache = open_cache(checkpoint.files, backend, format, self.notes.append, also=mtp_format or format)
 
         def pack(matrix: np.ndarray, format: str):
             self.packed += 1
             return backend.pack(matrix, format)
 
-        return load_weights(checkpoint, config, format, pack, cache=cache)
+        return load_weights(checkpoint, config, format, pack, cache=cache, mtp_format=mtp_format)
 
     @property
     def files(self) -> list[Path]:
@@ -101,6 +103,31 @@ def test_formats_do_not_mix(place):
     for format in FORMATS:
         assert_same_weights(place.load(format), weights[format])
         assert place.packed == 0
+
+
+def test_an_mtp_head_of_another_format(place):
+    """It is not taken from a file without it, and the trunk has the same bits."""
+    whole, mixed = place.load("bf16"), place.load("bf16", mtp_format="q8")
+    assert len(place.files) == 2 and place.packed > 5
+    assert_same_weights(place.load("bf16", mtp_format="q8"), mixed)
+    assert place.packed == 0 and place.notes == []
+    layer = mixed.mtp.layer
+    head = (
+        mixed.mtp.projection,
+        layer.qkv,
+        layer.output,
+        layer.feed_forward.gate_up,
+        layer.feed_forward.down,
+    )
+    assert {matrix.format for matrix in head} == {"q8"}
+    assert_same_weights(dataclasses.replace(mixed, mtp=None), dataclasses.replace(whole, mtp=None))
+
+
+@pytest.mark.parametrize(("format", "mtp_format"), [("bf16", "q8"), ("q8", "q8"), ("q4", "q4")])
+def test_the_format_of_the_mtp_head_on_the_cpu(place, format, mtp_format):
+    loaded = load(EngineOptions(model=str(place.folder), device="cpu", quant=format), lambda event: None)
+    weights = loaded.session.model.weights
+    assert (weights.output.format, weights.mtp.projection.format) == (format, mtp_format)
 
 
 def change_a_weight(path: Path) -> None:

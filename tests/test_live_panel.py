@@ -37,6 +37,7 @@ def test_the_figures_stay_visible_on_a_low_screen(height: int) -> None:
         essential = ["kestrel-test", "bf16 · cpu", "context ", "speculation: ", "ms/token ", "tokens/round "]
         for words in (*essential, "accepted ", "ms/round"):
             assert words in shown(panel), (words, shown(panel))
+        assert ("right at n" in shown(panel)) == ("  1 " in shown(panel)), "no rows without their title"
         if height >= 30:
             assert "right at n" in shown(panel) and "F2" in shown(panel)
         if height >= 40:
@@ -63,7 +64,8 @@ def test_what_matters_least_goes_first_and_may_be_shortened() -> None:
     assert seen[6] == ["head", "gap", "long long", "words", "two", "lines"]
     assert seen[5] == ["head", "long long", "words", "two", "lines"]
     assert seen[4] == ["head", "long", "two", "lines"]
-    assert seen[3] == seen[2] == ["head", "long"]
+    assert seen[3] == ["head", "long long", "words"], "what went last left room for what went before"
+    assert seen[2] == ["head", "long"]
     assert seen[1] == seen[0] == ["head"], "what has to stay stays"
 
 

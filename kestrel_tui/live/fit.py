@@ -24,16 +24,31 @@ def part(*lines: Content, rank: int = 0, short: Part | None = None) -> Part:
 
 def fit(parts: Iterable[Part], width: int, height: int) -> list[Content]:
     """The lines of `parts`, wrapped to `width` cells; at most `height` of them as long as something may go."""
-    kept = [(each, _wrapped(each, width)) for each in parts]
-    while sum(len(lines) for _, lines in kept) > height:
+    present = list(parts)
+    shown = [_wrapped(each, width) for each in present]
+    spare = height - sum(map(len, shown))
+    gone: list[tuple[int, int, list[Content]]] = []
+    """(rank, place, lines)"""
+    while spare < 0:
         # Of those that matter as little, the last one.
-        place = max(range(len(kept)), key=lambda place: (kept[place][0].rank, place), default=None)
-        if place is None or kept[place][0].rank == 0:
+        place = max(range(len(present)), key=lambda place: (present[place].rank, place))
+        rank, lines = present[place].rank, shown[place]
+        if rank == 0:
             break
-        short = kept.pop(place)[0].short
-        if short is not None:
-            kept.insert(place, (short, _wrapped(short, width)))
-    return [line for _, lines in kept for line in lines]
+        gone.append((rank, place, lines))
+        present[place] = present[place].short or part()
+        shown[place] = _wrapped(present[place], width)
+        spare += len(lines) - len(shown[place])
+    # What went last may have left room for what went before it; of a rank, the first that went come back last.
+    missing: set[int] = set()
+    for rank, place, lines in reversed(gone):
+        more = len(lines) - len(shown[place])
+        if more <= spare and rank not in missing:
+            shown[place] = lines
+            spare -= more
+        else:
+            missing.add(rank)
+    return [line for lines in shown for line in lines]
 
 
 def _wrapped(each: Part, width: int) -> list[Content]:

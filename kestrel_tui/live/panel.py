@@ -148,8 +148,10 @@ def _acceptance(figures: Figures) -> Iterator[Part]:
             (f" ({totals.tally.accepted} of {totals.tally.tested} tested)", _MUTED),
         )
     )
-    yield part(Content.styled("  n right at n    rounds with n", _MUTED), rank=_COUNTS)
-    for line in _by_count(totals.tally.acceptance_by_position, totals.tally.accepted_histogram):
+    title = Content.styled("  n right at n    rounds with n", _MUTED)
+    lines = list(_by_count(totals.tally.acceptance_by_position, totals.tally.accepted_histogram))
+    yield part(title, *lines[:2], rank=_COUNTS)
+    for line in lines[2:]:
         yield part(line, rank=_COUNTS)
 
 

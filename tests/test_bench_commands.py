@@ -18,6 +18,7 @@ from kestrel_engine.bench.compare import common_prefix
 from kestrel_engine.bench.contestant import Contestant, new_session
 from kestrel_engine.bench.starts import PROMPTS, starts
 from kestrel_engine.drafter import MtpDrafter
+from kestrel_engine.errors import KestrelError
 from kestrel_engine.loader import load
 from kestrel_engine.model import Model
 from kestrel_engine.options import EngineOptions, SamplingOptions
@@ -341,6 +342,14 @@ def test_a_missing_peer_is_one_line(tiny_model, capsys, monkeypatch, missing, ar
     assert main(["compare", str(tiny_model), *argv]) == 2
     err = capsys.readouterr().err
     assert message in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("name", "module"), [("llama-cpp-python", "llama_cpp"), ("transformers", "torch")])
+def test_a_peer_whose_library_does_not_fit_the_system_is_one_line(monkeypatch, tmp_path, name, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setattr(peers.importlib.metadata, "version", lambda name: "0.0")
+    with pytest.raises(KestrelError, match=f"^{name} cannot load .*{module}.*: update it$"):
+        peers.open_peer(name, tmp_path, str(tmp_path / "tiny.gguf"), 2, 512)
 
 
 def test_llama_cpp_needs_a_file(tiny_model, capsys, monkeypatch):

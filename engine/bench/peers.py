@@ -34,18 +34,18 @@ class TransformersPeer:
         _require("torch", "torch")
 
     def __init__(self, folder: Path, gguf: str | None, threads: int, context: int):
-        import torch
-        from transformers import AutoModelForCausalLM
-        from transformers.utils import logging
-
-        warnings.filterwarnings("ignore", category=FutureWarning)  # its own, about its next version
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
-        torch.set_num_threads(threads)
         self.version = importlib.metadata.version("transformers")
         try:
+            import torch
+            from transformers import AutoModelForCausalLM
+            from transformers.utils import logging
+
+            warnings.filterwarnings("ignore", category=FutureWarning)  # its own, about its next version
+            logging.set_verbosity_error()
+            logging.disable_progress_bar()
+            torch.set_num_threads(threads)
             self._model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16).eval()
-        except Exception as error:  # whatever it does not like about a checkpoint
+        except Exception as error:  # its libraries do not fit the system, or it does not like the checkpoint
             reason = " ".join(str(error).split())[:160]
             raise KestrelError(f"transformers cannot load {folder} ({reason}): update it") from error
 
@@ -76,21 +76,21 @@ class LlamaCppPeer:
         _require("llama_cpp", "llama-cpp-python")
         if gguf is None:
             raise UsageError(
-                "--peer llama-cpp-python needs --gguf FILE: convert the checkpoint with llama.cpp"
+                "--peer llama-cpp-python needs --gguf FILE: llama.cpp's convert_hf_to_gguf.py makes one"
             )
         if not Path(gguf).is_file():
             raise UsageError(f"{gguf} does not exist: check the path")
 
     def __init__(self, folder: Path, gguf: str | None, threads: int, context: int):
-        import llama_cpp
-
         self.version = importlib.metadata.version("llama-cpp-python")
         self.format = Path(gguf).stem
         try:
+            import llama_cpp
+
             self._model = llama_cpp.Llama(
                 gguf, n_ctx=context, n_threads=threads, n_threads_batch=threads, verbose=False
             )
-        except Exception as error:  # whatever it does not like about a file
+        except Exception as error:  # its library does not fit the system, or it does not like the file
             reason = " ".join(str(error).split())[:160]
             raise KestrelError(f"llama-cpp-python cannot load {gguf} ({reason}): update it") from error
 

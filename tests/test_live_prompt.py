@@ -86,6 +86,8 @@ def test_keys_of_the_chat_act_in_the_order_of_a_burst() -> None:
         assert (prompt.text, chat.app.screen.query_one(Input).value) == ("xy", "name.md")
         await burst("escape", "z")
         assert chat.app.screen is chat.screen and prompt.text == "xyz"
+        await burst("f6", "a", "ctrl+u", "b", "f6", "backspace", "f6", "c", "d", "backspace")
+        assert prompt.text == "c", "the focus moves at once"
 
     drive(scenario, engine=Puppet)
 

@@ -304,10 +304,10 @@ class ChatScreen(Screen[int]):
         self.inspector.show(None)
         self.view.mark(None)
         if is_open:
-            self.view.focus()
+            self.set_focus(self.view)
             self.view.action_move_cursor(0)
         else:
-            self.prompt.focus()
+            self.set_focus(self.prompt)
 
     def action_fold(self) -> None:
         transcript = self.conversation.transcript
@@ -321,7 +321,7 @@ class ChatScreen(Screen[int]):
         elif self.conversation.stop():
             self.show()
         elif not self.prompt.has_focus:
-            self.prompt.focus()
+            self.set_focus(self.prompt)
 
     def action_interrupt(self) -> None:
         """Copy what is selected, else stop the answer, else clear the draft, else quit when pressed again."""
@@ -365,7 +365,7 @@ class ChatScreen(Screen[int]):
             self.tell("there is no question to edit; esc stops an answer first")
             return
         self.prompt.put(question)
-        self.prompt.focus()
+        self.set_focus(self.prompt)
         self.show()
 
     def action_run(self, command: str) -> None:

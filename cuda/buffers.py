@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kestrel_cuda import cursor, sampling
 from kestrel_cuda.arrays import Candidates, Operand, Scratch
-from kestrel_cuda.memory import DeviceArray, Memory, Mirror
-from kestrel_cuda.operations import WIDE_SIZES, Operations
+from kestrel_cuda.memory import DeviceArray
+from kestrel_cuda.operations import Operations
 from kestrel_engine.config import ModelConfig
 from kestrel_engine.options import MAX_DRAFT
 
@@ -17,75 +16,7 @@ ROWS = MAX_DRAFT + 1
 """Most rows of a pass."""
 PLACES = 16
 """Room for one number per row, of each kind."""
-MARKS = 64
-"""Most newly emitted tokens that one round is told of."""
 F = np.float32
-
-
-class Post:
-    """What goes to the device before a pass and comes back after it: one copy each way.
-
-    Fields of `inputs` and `results` are int32 or float32 views of one array, on the host (`here`) and on the
-    device (`there`). The last one is `hidden` [ROWS, hidden_size], of which only the rows in use are copied.
-    """
-
-    def __init__(self, memory: Memory, hidden_size: int, fields: dict[str, tuple[tuple[int, ...], type]]):
-        fields = fields | {"hidden": ((ROWS, hidden_size), F)}
-        self._memory, self._hidden_size = memory, hidden_size
-        sizes = {name: int(np.prod(shape)) for name, (shape, _) in fields.items()}
-        self._mirror: Mirror = memory.mirror(sum(sizes.values()))
-        self.here: dict[str, np.ndarray] = {}
-        self.there: dict[str, DeviceArray] = {}
-        first = 0
-        for name, (shape, dtype) in fields.items():
-            part = self._mirror.host[first : first + sizes[name]]
-            self.here[name] = part.view(dtype).reshape(shape)
-            self.there[name] = memory.view(self._mirror.device, first, shape, dtype)
-            first += sizes[name]
-
-        self._size = first - ROWS * hidden_size
-
-    def send(self, hidden_rows: int) -> None:
-        self._mirror.send(self._size + hidden_rows * self._hidden_size)
-
-    def fetch(self, hidden_rows: int) -> None:
-        self._mirror.fetch(self._size + hidden_rows * self._hidden_size)
-
-    def receive(self, hidden_rows: int) -> None:
-        """`fetch`, and wait for it."""
-        self.fetch(hidden_rows)
-        self._memory.wait()
-
-
-def make_inputs(memory: Memory, hidden_size: int) -> Post:
-    return Post(
-        memory,
-        hidden_size,
-        {
-            "cursor": ((cursor.SIZE,), np.int32),
-            "integers": ((sampling.SETTINGS,), np.int32),
-            "reals": ((sampling.SETTINGS,), F),
-            "tokens": ((max(PLACES, *WIDE_SIZES),), np.int32),
-            "pair_tokens": ((PLACES,), np.int32),
-            "marks": ((MARKS,), np.int32),
-        },
-    )
-
-
-def make_results(memory: Memory, hidden_size: int) -> Post:
-    return Post(
-        memory,
-        hidden_size,
-        {
-            "stamps": ((2,), np.int32),  # nanoseconds when the round began, and when it had its drafts
-            "damaged": ((2 * PLACES,), np.int32),  # of the drafts, then of the rows
-            "drafts": ((PLACES,), np.int32),
-            "draft_logits": ((PLACES,), F),
-            "chosen": ((PLACES,), np.int32),
-            "chosen_logits": ((PLACES,), F),
-            "log_sums": ((PLACES,), F),
-        },
-    )
 
 
 @dataclass(slots=True)

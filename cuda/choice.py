@@ -43,10 +43,6 @@ class Choice:
         nothing = self.memory.zeros((1,), np.int32)
         return Vocabulary(nothing, nothing)
 
-    def begin_round(self, settings: Settings, ids: DeviceArray, damaged: DeviceArray) -> None:
-        arguments = (settings.flags, ids, settings.integers, damaged, settings.stamps)
-        self.memory.launch(sampling.begin_round, 1, 32, *arguments)
-
     def choose(
         self,
         logits: DeviceArray,

@@ -43,8 +43,8 @@ FIELD_REPORT_MS = 14.59
 class _NoMirror(Mirror):
     """Copies are counted with the pass they belong to."""
 
-    def send(self, count: int) -> None:
-        self.device.memory.copied += 4 * count
+    def send(self, first: int, end: int) -> None:
+        self.device.memory.copied += 4 * (end - first)
 
     fetch = send
 
@@ -117,6 +117,8 @@ def launch_bytes(name: str, arguments: tuple, rows: int, context: int) -> int:
         return rows * arguments[0].shape[1] * 4
     if name in ("choose_tokens", "choose_ordered"):  # the latter sums the weights of sorted entries
         return 0 if name == "choose_tokens" else rows * arguments[0].shape[1] * 8
+    if name == "settle":
+        return 2 * rows * arguments[4].shape[1] * 4
     return _rows_bytes(arguments, rows)
 
 
@@ -306,7 +308,7 @@ class Shape:
         return self._cost(rows, lambda: self.model.wide.trunk(self.state, rows))
 
     def host_bytes(self, drafts: int) -> int:
-        """Bytes that a round copies to the device and back."""
+        """Bytes that a round copies back: to the device it copies only what the host wants otherwise."""
         self.memory.copied = 0
         head = self.head if drafts else None
         self.model.rounds.launch(self.state, drafts + 1, head, drafts + 1 if drafts else 0, GREEDY)

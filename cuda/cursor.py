@@ -1,4 +1,7 @@
-"""Places in the `cursor` array [SIZE] int32 on the device: what changes from one replay of a graph to the next."""
+"""Places in the `cursor` array [SIZE] int32 on the device: what changes from one replay of a graph to the next.
+
+The first three say where a pass stands, the next three where the MTP head does.
+"""
 
 POSITION = 0
 """Position of a pass's first row."""
@@ -13,3 +16,9 @@ NEWEST_ROW = 4
 NEWEST_POSITION = 5
 """Its position."""
 SIZE = 8
+
+
+def round_cursor(length: int, log_length: int, mtp_length: int) -> list[int]:
+    """The cursors of a round that begins behind `length` tokens, of which the MTP head has taken `mtp_length`."""
+    newest = length - 1
+    return [length, log_length, 1, mtp_length, newest - mtp_length, newest, 0, 0]

@@ -103,12 +103,12 @@ class Mirror(Protocol):
     def __init__(self, host: np.ndarray, device: DeviceArray):
         self.host, self.device = host, device
 
-    def send(self, count: int) -> None:
-        """The first `count` items from host to device, in the order of the stream: the host side must not change
+    def send(self, first: int, end: int) -> None:
+        """The items first..end-1 from host to device, in the order of the stream: the host side must not change
         until something behind has been waited for."""
 
-    def fetch(self, count: int) -> None:
-        """The first `count` items from device to host, in the order of the stream."""
+    def fetch(self, first: int, end: int) -> None:
+        """The items first..end-1 from device to host, in the order of the stream."""
 
 
 def _arguments(arguments) -> tuple:
@@ -170,11 +170,11 @@ class SimulatedMemory(Memory):
 
 
 class _SimulatedMirror(Mirror):
-    def send(self, count: int) -> None:
-        self.device.owner[:count] = self.host[:count]
+    def send(self, first: int, end: int) -> None:
+        self.device.owner[first:end] = self.host[first:end]
 
-    def fetch(self, count: int) -> None:
-        self.host[:count] = self.device.owner[:count]
+    def fetch(self, first: int, end: int) -> None:
+        self.host[first:end] = self.device.owner[first:end]
 
 
 class TorchMemory(Memory):
@@ -276,13 +276,13 @@ class _TorchMirror(Mirror):
         super().__init__(pinned.numpy(), device)
         self._torch, self._stream, self._pinned = torch, stream, pinned
 
-    def send(self, count: int) -> None:
+    def send(self, first: int, end: int) -> None:
         with self._torch.cuda.stream(self._stream):
-            self.device.owner[:count].copy_(self._pinned[:count], non_blocking=True)
+            self.device.owner[first:end].copy_(self._pinned[first:end], non_blocking=True)
 
-    def fetch(self, count: int) -> None:
+    def fetch(self, first: int, end: int) -> None:
         with self._torch.cuda.stream(self._stream):
-            self._pinned[:count].copy_(self.device.owner[:count], non_blocking=True)
+            self._pinned[first:end].copy_(self.device.owner[first:end], non_blocking=True)
 
 
 def make_memory() -> Memory:

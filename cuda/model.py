@@ -1,21 +1,23 @@
 """The model on the GPU: whole passes as captured graphs behind the engine's `Model`.
 
-The engine keeps every cursor and every rule. A pass gets the cursors in one small copy to the device, and gives
-its rows back in one small copy.
+The engine keeps every cursor and every rule. A pass gets the cursors in one small copy to the device, unless they
+stand there already, and gives its rows back in one small copy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from kestrel_cuda.buffers import ROWS, make_buffers, make_inputs, make_results
-from kestrel_cuda.cursor import COMMIT, LOG_LENGTH, MTP_POSITION, NEWEST_POSITION, NEWEST_ROW, POSITION
+from kestrel_cuda.buffers import ROWS, make_buffers
+from kestrel_cuda.cursor import MTP_POSITION, POSITION
 from kestrel_cuda.memory import Memory
 from kestrel_cuda.operations import WIDE_SIZES, Operations
 from kestrel_cuda.passes import Passes, on_device
+from kestrel_cuda.post import Post
 from kestrel_cuda.round import Rounds
 from kestrel_cuda.wide import WidePasses, make_wide_buffers
 from kestrel_engine.backend import Backend, WholeRound
@@ -38,9 +40,8 @@ class CudaModel(Model):
         tables = tuple(self.memory.upload(table) for table in self.tables)
         positions = context + 2 * MAX_DRAFT + 2
         self.buffers = make_buffers(operations, config, weights.format, positions)
-        self.inputs = make_inputs(self.memory, config.hidden_size)
-        self.results = make_results(self.memory, config.hidden_size)
-        self.passes = Passes(operations, config, there, tables, self.buffers, self.inputs, self.results)
+        self.post = Post(self.memory, config.hidden_size)
+        self.passes = Passes(operations, config, there, tables, self.buffers, self.post)
         self.wide = WidePasses(self.passes, make_wide_buffers(operations, config, weights.format))
         self.rounds = Rounds(self)
         self._hidden: np.ndarray | None = None
@@ -51,10 +52,9 @@ class CudaModel(Model):
     def make_state(self, capacity: int) -> State:
         """An empty state for up to `capacity` tokens."""
         state = new_state(self.config, capacity)
-        state.layers = [_layer_on_device(self.memory, layer) for layer in state.layers]
-        if state.mtp is not None:
-            state.mtp = _layer_on_device(self.memory, state.mtp)
-        return state
+        layers = [_layer_on_device(self.memory, layer) for layer in state.layers]
+        mtp = None if state.mtp is None else _layer_on_device(self.memory, state.mtp)
+        return replace(state, layers=layers, mtp=mtp)
 
     # --- graphs --------------------------------------------------------------------------------------------
 
@@ -94,8 +94,8 @@ class CudaModel(Model):
         for count in _groups(len(tokens) - first, commit - first, 1 if slots is not None else ROWS):
             self._send_rows(state, tokens[first : first + count], first, min(count, commit - first))
             self.replay(state, ("trunk", count), partial(self.passes.trunk, state, count))
-            self.results.receive(count)
-            out[first : first + count] = self.results.here["hidden"][:count]
+            self.post.receive(count)
+            out[first : first + count] = self.post.here["hidden"][:count]
             if slots is not None:
                 for slot, layer in zip(slots, state.delta_layers, strict=True):
                     slot[first] = layer.state.host()
@@ -103,13 +103,10 @@ class CudaModel(Model):
         return out
 
     def _send_rows(self, state: State, tokens: list[int], first: int, commit: int) -> None:
-        cursor = self.inputs.here["cursor"]
-        delta = state.delta_layers
-        cursor[POSITION] = state.length + first
-        cursor[LOG_LENGTH] = delta[0].log_length if delta and first == 0 else 0
-        cursor[COMMIT] = commit
-        self.inputs.here["tokens"][: len(tokens)] = tokens
-        self.inputs.send(0)
+        log_length = state.log_length if first == 0 else 0
+        self.post.put("cursor", [state.length + first, log_length, commit], POSITION)
+        self.post.put("tokens", tokens)
+        self.post.send()
 
     def logits(self, hidden: np.ndarray) -> np.ndarray:
         return self.backend.matmul(hidden, self.weights.output)
@@ -118,7 +115,7 @@ class CudaModel(Model):
         for first in range(0, len(tokens), ROWS):
             part = tokens[first : first + ROWS]
             self.set_pairs(state, part, hidden[first : first + ROWS], first)
-            self.inputs.send(len(part))
+            self.post.send()
             self.replay(state, ("mtp input", len(part)), partial(self.passes.mtp_input, state, len(part)))
             self.memory.wait()  # the next part goes through the same buffer
 
@@ -127,19 +124,16 @@ class CudaModel(Model):
         self._mtp_input(state, tokens[:first], hidden[:first])
         tokens, hidden = tokens[first:], hidden[first:]
         self.set_pairs(state, tokens, hidden, first)
-        self.inputs.send(len(tokens))
+        self.post.send()
         key = ("mtp newest", len(tokens))
         self.replay(state, key, partial(self.passes.mtp_newest, state, len(tokens)))
         return self.buffers.draft_hidden.host()
 
     def set_pairs(self, state: State, tokens: list[int], hidden: np.ndarray, first: int = 0) -> None:
         """Pairs for the MTP head at mtp.length + first…"""
-        cursor = self.inputs.here["cursor"]
-        cursor[MTP_POSITION] = state.mtp.length + first
-        cursor[NEWEST_ROW] = len(tokens) - 1
-        cursor[NEWEST_POSITION] = state.mtp.length + first + len(tokens) - 1
-        self.inputs.here["pair_tokens"][: len(tokens)] = tokens
-        self.inputs.here["hidden"][: len(tokens)] = hidden
+        start, newest = state.mtp.length + first, len(tokens) - 1
+        self.post.put("cursor", [start, newest, start + newest], MTP_POSITION)
+        self.post.put_pairs(tokens, hidden)
 
 
 class _Graph:

@@ -26,7 +26,19 @@ from unittest import mock
 
 from numba import cuda, types
 
-from kestrel_cuda import attention, delta, finish, linear, ordered, packing, rows, sampling, sorting, tiles
+from kestrel_cuda import (
+    attention,
+    delta,
+    finish,
+    linear,
+    ordered,
+    packing,
+    rows,
+    sampling,
+    settle,
+    sorting,
+    tiles,
+)
 
 ARCHITECTURES = ("80", "90", "120")
 ROW_COUNTS = (1, 4, 9)
@@ -158,7 +170,7 @@ def _sampling_launches() -> list[Launch]:
     entries, tile = _array(types.int64, 2), 8 * 4 * sorting.DIGITS
     sorted_ = (*steps, *draws, entries, outcome, I32)
     return [
-        Launch("begin_round", sampling.begin_round, (bytes_, I32, I32, I32, I32), 32),
+        Launch("begin_round", settle.begin_round, (I32, I32), 32),
         Launch("find_candidates", sampling.find_candidates, found, 256, 4 * 1940),
         Launch("choose_tokens", sampling.choose_tokens, chosen, 256, 4 * 128 * sampling.MOST_TOP_K),
         Launch("make_entries", ordered.make_entries, (*seen, V1, entries, I32), 256),
@@ -166,6 +178,7 @@ def _sampling_launches() -> list[Launch]:
         Launch("move_entries", sorting.move_entries, (entries, entries, N, N, places), 256, tile),
         Launch("choose_ordered", ordered.choose_ordered, sorted_, 1024, 4 * 1024),
         Launch("log_sum_exp", sampling.log_sum_exp, (V2, V1), 1024, 4 * 1024),
+        Launch("settle", settle.settle, (N, N, I32, I32, V2, I32, I32, V2, bytes_), 1024),
     ]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kestrel_cuda import attention, delta, finish, linear, packing, rows, tiles
-from kestrel_cuda.arrays import CudaMatrix, Operand, Scratch
+from kestrel_cuda import attention, delta, finish, linear, packing, rows, settle, tiles
+from kestrel_cuda.arrays import CudaMatrix, Operand, Scratch, Settings
 from kestrel_cuda.choice import Choice
 from kestrel_cuda.layout import BLOCKS, make_layout, padded_segments
 from kestrel_cuda.memory import DeviceArray, Memory
@@ -306,6 +306,19 @@ class Operations:
             *(scratch.scores, scratch.maxima, cache.values, *where),
             *(UNITS * self.warps, scratch.sums, scratch.partials, qkv, self._counters, out.arguments),
         )
+
+    # --- rounds --------------------------------------------------------------------------------------------
+
+    def begin_round(self, damaged: DeviceArray, stamps: DeviceArray) -> None:
+        self.memory.launch(settle.begin_round, 1, 32, damaged, stamps)
+
+    def settle(self, count: int, has_drafted: bool, chosen, hidden, pairs: tuple, settings: Settings) -> None:
+        """Accept, of a round of `count` rows, and move the cursors on; `has_drafted`: the MTP head did; pairs: tokens
+        and trunk rows of those that wait for it."""
+        rows_ = (settings.tokens, chosen, hidden, settings.cursor)
+        threads = 32 * self.warps if SIMULATOR else 1024
+        arguments = (count, int(has_drafted), *rows_, *pairs, settings.flags)
+        self.memory.launch(settle.settle, 1, threads, *arguments)
 
 
 def check_widths(config: ModelConfig) -> None:

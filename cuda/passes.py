@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from kestrel_cuda.arrays import CudaMatrix, Operand
-from kestrel_cuda.buffers import Buffers, Post
+from kestrel_cuda.buffers import Buffers
 from kestrel_cuda.cursor import MTP_POSITION, NEWEST_POSITION, NEWEST_ROW, POSITION
 from kestrel_cuda.memory import DeviceArray, Memory
 from kestrel_cuda.operations import Operations
+from kestrel_cuda.post import Post
 from kestrel_engine.config import ModelConfig
 from kestrel_engine.state import DeltaLayer, KVCache, State
 from kestrel_engine.weights import AttentionWeights, DeltaWeights, FeedForward, Weights
@@ -43,21 +44,20 @@ class Passes:
         weights: Weights,
         tables: tuple[DeviceArray, DeviceArray],
         buffers: Buffers,
-        inputs: Post,
-        results: Post,
+        post: Post,
     ):
         self.operations, self.config, self.weights, self.tables = operations, config, weights, tables
-        self.buffers, self.inputs, self.results = buffers, inputs, results
-        self.cursor = inputs.there["cursor"]
+        self.buffers, self.post = buffers, post
+        self.cursor = post.there["cursor"]
 
     def trunk(self, state: State, count: int) -> None:
         """The first `count` input tokens through all layers; the normed rows to the results."""
         b, eps = self.buffers, self.config.rms_norm_eps
         layers = self.weights.layers
-        tokens, table = self.inputs.there["tokens"], self.weights.embedding
+        tokens, table = self.post.there["tokens"], self.weights.embedding
         self.operations.embed(tokens, 0, count, table, b.x, layers[0].norm, eps, b.normed)
         norms = [(weights.norm, b.normed, None) for weights in layers[1:]]
-        norms.append((self.weights.norm, b.final, self.results.there["hidden"]))
+        norms.append((self.weights.norm, b.final, self.post.there["hidden"]))
         for layer, weights, norm in zip(state.layers, layers, norms, strict=True):
             if isinstance(layer, KVCache):
                 self._attention_layer(layer, weights, count)
@@ -106,9 +106,9 @@ class Passes:
     # --- MTP head ------------------------------------------------------------------------------------------
 
     def mtp_input(self, state: State, count: int) -> None:
-        """Keys and values of `count` pairs (pair_tokens[i], hidden[i] of the inputs) from MTP_POSITION on."""
-        there = self.inputs.there
-        self._mtp_heads(state.mtp, there["pair_tokens"], 0, there["hidden"], count, MTP_POSITION, 0)
+        """Keys and values of `count` pairs (pair_tokens[i], pair_hidden[i]) from MTP_POSITION on."""
+        there = self.post.there
+        self._mtp_heads(state.mtp, there["pair_tokens"], 0, there["pair_hidden"], count, MTP_POSITION, 0)
 
     def mtp_newest(self, state: State, count: int) -> None:
         """The same, and the head's output for the newest pair into `draft_hidden` and the `final` operand."""
@@ -129,9 +129,7 @@ class Passes:
     def mtp_chain(self, state: State, step: int) -> None:
         """Draft step `step` >= 1: token `step` of the inputs and the head's own last output."""
         b = self.buffers
-        self._mtp_heads(
-            state.mtp, self.inputs.there["tokens"], step, b.draft_hidden, 1, NEWEST_POSITION, step
-        )
+        self._mtp_heads(state.mtp, self.post.there["tokens"], step, b.draft_hidden, 1, NEWEST_POSITION, step)
         self._mtp_output(state.mtp, b.query, b.qkv, b.pair_x, step)
 
     def _mtp_heads(

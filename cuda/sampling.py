@@ -21,7 +21,7 @@ from kestrel_engine.numerics import PHILOX_MULTIPLIERS, PHILOX_ROUNDS, PHILOX_WE
 GREEDY, NOISY, ABOVE, FEW, ORDERED = range(5)
 """Ways of choosing: the largest logit; the largest of logits and noise; the same among those that min-p keeps;
 among what top-p and min-p keep of up to MOST_TOP_K; and of more than that (ordered.py)."""
-TOP_K, SEED_LOW, SEED_HIGH, MARK_COUNT = range(4)
+TOP_K, SEED_LOW, SEED_HIGH = range(3)
 """Places in the settings [SETTINGS] int32."""
 SETTINGS = 8
 TEMPERATURE, TOP_P, MIN_P, PRESENCE, REPETITION = 0, 1, 2, 3, 4
@@ -87,18 +87,6 @@ def scaled_logit(logits, m, entry, ids, places, flags, tokens, step, reals, dama
     if seen & IN_ANSWER:
         logit = logit - reals[PRESENCE]
     return logit / reals[TEMPERATURE]
-
-
-@kernel
-def begin_round(flags, ids, settings, damaged, stamps):
-    """Flag the first settings[MARK_COUNT] of `ids` as emitted, clear `damaged`, and note the time in stamps[0].
-    Launch: [1, any]."""
-    if cuda.threadIdx.x == 0:
-        stamps[0] = clock_nanoseconds() & CLOCK_BITS
-    for place in range(cuda.threadIdx.x, settings[MARK_COUNT], cuda.blockDim.x):
-        flags[ids[place]] = flags[ids[place]] | IN_ANSWER
-    for place in range(cuda.threadIdx.x, damaged.shape[0], cuda.blockDim.x):
-        damaged[place] = 0
 
 
 @device

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kestrel_cuda.buffers import ROWS
-from kestrel_cuda.cursor import COMMIT
+from kestrel_cuda.cursor import round_cursor
 from kestrel_cuda.operations import WIDE_SIZES
 from kestrel_cuda.sampling import GREEDY, ORDERED
 from kestrel_engine.draft_head import FORMATS
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 def compile_kernels(model: CudaModel, progress: Callable[[float], None]) -> None:
     """Run everything that rounds and prefill consist of, on a small state of its own."""
     state = model.make_state(max(WIDE_SIZES) + ROWS)
-    model.inputs.here["cursor"][COMMIT] = 1
     works = make_works(model, state)
     for done, work in enumerate(works):
         progress(done / len(works))
-        work()
-        model.memory.wait()
+        model.post.put("cursor", round_cursor(1, 0, 0))
+        model.post.send()
+        with model.post.moving():
+            work()
+            model.memory.wait()
     progress(1.0)
 
 

@@ -72,7 +72,7 @@ class WidePasses:
         """The first `count` input tokens through all layers; the normed rows into `hidden`."""
         operations, w, eps = self.operations, self.buffers, self.config.rms_norm_eps
         weights = self.passes.weights
-        tokens = self.passes.inputs.there["tokens"]
+        tokens = self.passes.post.there["tokens"]
         scales = [each.norm for each in weights.layers[1:]] + [weights.norm]
         operations.embed(tokens, 0, count, weights.embedding, w.x, weights.layers[0].norm, eps, w.normed)
         for layer, layer_weights, scale in zip(state.layers, weights.layers, scales, strict=True):

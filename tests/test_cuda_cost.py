@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kestrel_cuda import sampling
@@ -44,8 +45,8 @@ def test_the_state_is_read_and_written_once_and_the_cache_read_once(large):
 
 
 def test_launches_follow_from_the_layers(large):
-    """5 of a recurrent layer, 6 of an attention layer, and 6 around them; a norm apart for many rows."""
-    assert large.round(0).launches == large.verify(FUSED_NORM_ROWS - 1).launches == 48 * 5 + 16 * 6 + 6
+    """5 of a recurrent layer, 6 of an attention layer, and 7 around them; a norm apart for many rows."""
+    assert large.round(0).launches == large.verify(FUSED_NORM_ROWS - 1).launches == 48 * 5 + 16 * 6 + 7
     assert large.verify(8).launches == large.round(0).launches + 2 * 64
     chained = large.round(3).launches - large.round(2).launches
     assert large.round(8).launches - large.round(7).launches == chained
@@ -98,11 +99,31 @@ def test_the_design_estimate(large, card):
     assert plain.estimate_ms(card) <= 1.25 * plain.floor_ms(card)
 
 
-def test_a_round_copies_its_tokens_and_rows_once_each_way(large):
-    """Some hundred numbers each way, and the hidden rows in use."""
+def test_a_round_copies_its_tokens_and_rows_back_and_nothing_there(large):
+    """Some hundred numbers, and the hidden rows in use: what the graph copies does not depend on who drafted."""
     size, row = large.host_bytes(0), 4 * SHAPES["27B"].hidden_size
     assert size - row < 2000
-    assert large.host_bytes(3) == size + 3 * row + 4 * row
+    assert large.host_bytes(3) == size + 3 * row
+
+
+def test_the_host_sends_what_the_device_does_not_have(large):
+    """Settings and cursors in one small copy, and rows of waiting pairs only when they are put."""
+    post, row = large.model.post, 4 * SHAPES["27B"].hidden_size
+
+    def sent() -> int:
+        large.memory.copied = 0
+        post.send()
+        return large.memory.copied
+
+    post.put("cursor", [7, 0, 1, 5, 1, 6])
+    assert 0 < sent() < 1000
+    post.put("cursor", [7, 0, 1, 5, 1, 6])
+    assert sent() == 0
+    post.put_pairs([3, 4], np.zeros((2, SHAPES["27B"].hidden_size), np.float32))
+    assert 2 * row < sent() < 2 * row + 1000 and sent() == 0
+    with pytest.raises(MemoryError), post.moving():
+        raise MemoryError  # in a round: nobody knows where the device stands
+    assert not post.has("cursor", [7, 0, 1, 5, 1, 6]) and sent() > 0
 
 
 def test_every_kernel_of_a_round_is_compiled_before(large):

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 import checks_sampling
+import checks_settle
 import numpy as np
 from compare import F, assert_same, check_operand, cursor_of, draw, spoil
 
@@ -366,5 +367,6 @@ SMALL = {
         dict(rows=2, position=3, heads=(2, 1), width=32, rotary=16, hidden=32, threads=64),
     ),
     **checks_sampling.SMALL,
+    **checks_settle.SMALL,
 }
 """Name -> (check, arguments): small odd shapes, for the simulator and for a GPU."""

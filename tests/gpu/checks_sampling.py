@@ -76,9 +76,8 @@ def choose(
 
     flags = np.zeros(vocabulary, np.uint8)
     flags[prompt] |= sampling.IN_PROMPT if options.repetition_penalty != 1 else 0
-    flags[emitted[:4]] |= sampling.IN_ANSWER
+    flags[emitted] |= sampling.IN_ANSWER
     integers, reals = setting_arrays(options)
-    integers[sampling.MARK_COUNT] = len(emitted) - 4
     position = 1000
     settings = Settings(
         cursor_of(kernels, position=position),
@@ -97,9 +96,8 @@ def choose(
         tokens = np.full(width, -1, np.int32)
         tokens[:size] = names
         there, known = memory.upload(shuffled), Vocabulary(memory.upload(tokens), memory.upload(places))
-    damaged = memory.empty((16,), np.int32)
+    damaged = memory.zeros((16,), np.int32)
     chosen, values, judged = memory.empty((16,), np.int32), memory.empty((16,), F), memory.empty((16,), F)
-    choice.begin_round(settings, memory.upload(np.array(emitted[4:], np.int32)), damaged)
     outcome, candidates = (chosen, values, judged, damaged), choice.candidates(rows, there.shape[1])
     for array in (getattr(candidates, name) for name in candidates.__slots__):
         array[...] = np.full(array.shape, np.nan if array.dtype == F else -7, array.dtype)
@@ -170,7 +168,7 @@ def damage(kernels: Operations, options: dict) -> None:
         memory.zeros((2,), np.int32),
     )
     outcome = tuple(memory.empty((9,), kind) for kind in (np.int32, F, F, np.int32))
-    choice.begin_round(settings, memory.zeros((1,), np.int32), outcome[3])
+    outcome[3][...] = np.zeros(9, np.int32)
     there, candidates = memory.upload(logits), choice.candidates(5, 40)
     choice.choose(there, choice.every_id(), 5, 0, False, mode, settings, candidates, outcome)
     assert outcome[3].host().tolist() == [0, 1, 1, 1, 0, 0, 0, 0, 0]

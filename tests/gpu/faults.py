@@ -230,6 +230,30 @@ FAULTS = {
         "noisy == best and entry > best_entry",
         "noisy ties",
     ),
+    "a draft judged by its own row": (
+        "settle",
+        "chosen[right] == tokens[1 + right]",
+        "chosen[1 + right] == tokens[1 + right]",
+        "settle, one pair waiting",
+    ),
+    "the next round one position early": (
+        "settle",
+        "cursor[POSITION] = position + 1 + right",
+        "cursor[POSITION] = position + right",
+        "settle what the head has drafted",
+    ),
+    "rows of pairs over those that wait": (
+        "settle",
+        "pair_hidden[first + m, k] = hidden[m, k]",
+        "pair_hidden[m, k] = hidden[m, k]",
+        "settle, one pair waiting",
+    ),
+    "more pairs than there is room for": (
+        "settle",
+        "            if first + m < room:\n                pair_tokens",
+        "            if first + m <= room:\n                pair_tokens",
+        "settle, hardly room for pairs",
+    ),
 }
 """Name -> (module of kestrel_cuda, its source, the faulty source, the check that must report it)."""
 

@@ -6,7 +6,8 @@
 1. every kernel compiled, by several processes at once;
 2. every kernel bit-equal to the numpy reference, on small odd shapes and on a 27B's widths; last blocks that come
    to the same result hundreds of times;
-3. whole answers equal to the CPU's, greedy and sampled, with 0 to 8 drafts a round and toggled;
+3. whole answers equal to the CPU's, greedy and sampled, with 0 to 8 drafts a round and toggled; rounds that go on
+   from the device's own cursors, or have to be told where they stand, with all that the state remembers;
 4. what a launch costs, alone and replayed in a graph; the bandwidth that each kernel reaches;
 5. milliseconds of rounds on the 0.8B, 4B and 27B shapes in q4 and q8, weights random and made on the card, per
    token for scripted acceptances, and of a wide chunk of a prompt, beside the byte model's.
@@ -37,11 +38,12 @@ import checkpoints
 import checks
 import generate
 import models
+import turns
 from checks_wide import WIDE
 
 from kestrel_cuda import cost
 from kestrel_cuda.backend import CudaBackend
-from kestrel_cuda.cursor import COMMIT, MTP_POSITION, NEWEST_POSITION, POSITION
+from kestrel_cuda.cursor import COMMIT
 from kestrel_cuda.memory import Memory, make_memory
 from kestrel_cuda.model import CudaModel
 from kestrel_cuda.operations import WIDE_SIZES, Operations
@@ -222,6 +224,27 @@ def answers(dry: bool) -> dict:
     return {"answers": count, "wrong": wrong}
 
 
+def chats(dry: bool) -> dict:
+    """The steps of turns.py whose outcome or state is not the CPU's, or which sent something else than expected."""
+    wrong, count = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (format, echo, sampling, steps) in list(turns.CASES.items())[-1 if dry else 0 :]:
+            path = checkpoints.write_checkpoint(
+                Path(folder, name), tokenizer=False, echo=echo, **generate.SHAPE
+            )
+            cpu, gpu = (models.load(path, format, b, context=64) for b in (None, CudaBackend()))
+            steps = steps[:3] if dry else steps
+            expected, _ = turns.play(cpu, cpu, sampling, steps)
+            found, sent = turns.play(gpu, cpu, sampling, steps)
+            for number, (step, *both, what) in enumerate(zip(steps, expected, found, sent, strict=True)):
+                count += 1
+                if both[0] != both[1] or step[-1] not in (what, None):
+                    wrong.append([name, number, step, what])
+            if "cursors" not in turns.moved(gpu):
+                wrong.append([name, "a cursor that has moved by itself was not noticed"])
+    return {"steps": count, "wrong": wrong}
+
+
 # --- time -------------------------------------------------------------------------------------------------
 
 
@@ -309,14 +332,13 @@ def rounds(operations: Operations, config, format: str, dry: bool) -> dict:
         ids=np.arange(drafted), added=[], format="q4", matrix=maker.matrix(drafted, config.hidden_size, "q4")
     )
     there = model.rounds._on_device(head)
-    for place in () if dry else (POSITION, MTP_POSITION, NEWEST_POSITION):
-        model.inputs.here["cursor"][place] = context // 2
-    model.inputs.here["cursor"][COMMIT] = 1
     integers, reals = setting_arrays(SamplingOptions(temperature=1, top_p=0.95))
-    model.inputs.here["integers"][:], model.inputs.here["reals"][:] = integers, reals
-    model.inputs.send(0)
-    out, ordered = {}, {}
+    model.post.put("integers", integers.tolist())
+    model.post.put("reals", reals.tolist())
+    start, out, ordered = 0 if dry else context // 2, {}, {}
     for drafts in (1,) if dry else DRAFTS:
+        model.post.put("cursor", [start, 0, 1, start, 0, start])  # from there on it moves by itself
+        model.post.send()
 
         def work(drafts=drafts, mode=GREEDY) -> None:
             head = there if drafts else None
@@ -325,8 +347,9 @@ def rounds(operations: Operations, config, format: str, dry: bool) -> dict:
         out[drafts] = 1e3 * seconds_of(operations.memory, work, 1 if dry else 10)
         if not dry:
             ordered[drafts] = 1e3 * seconds_of(operations.memory, partial(work, mode=ORDERED), 10)
-    model.inputs.here["cursor"][COMMIT] = wide = max(WIDE_SIZES)
-    model.inputs.send(0)
+    wide = max(WIDE_SIZES)
+    model.post.put("cursor", [wide], COMMIT)
+    model.post.send()
     prefill = 1e3 * seconds_of(operations.memory, lambda: model.wide.trunk(state, wide), 1 if dry else 5)
     tokens = {a: {k: sum(a**i for i in range(k + 1)) for k in out} for a in ACCEPTANCES}
     per_token = {f"acceptance {a}": {k: out[k] / tokens[a][k] for k in out} for a in ACCEPTANCES}
@@ -365,6 +388,7 @@ def main() -> int:
     proof.part("wide kernels", lambda: kernels(operations, {} if options.dry else WIDE))
     proof.part("repeats", lambda: repeats(operations, options.dry))
     proof.part("answers", lambda: answers(options.dry))
+    proof.part("chats", lambda: chats(options.dry))
     proof.part("launches", lambda: launches(operations, options.dry))
     proof.part("bandwidth, GB/s", lambda: bandwidth(operations, options.dry))
     shapes = [("tiny", "q4")] if options.dry else MODELS

@@ -10,21 +10,21 @@ import itertools
 from collections import deque
 from collections.abc import Iterable
 
-KEPT = 5
-"""Measurements kept for each length, and of the machine's speed."""
-OLDEST = 400
+KEPT, SPEED_KEPT = 9, 15
+"""Measurements kept for each length, and of the machine's speed: what disturbs a round often disturbs the next ones."""
+OLDEST = 150
 """Rounds after which a measurement no longer counts, except the newest one of its length."""
 SURPRISE = 1.1
 """Times what was expected that a lone measurement may claim: any round may be disturbed. The second is believed."""
-WELL_KNOWN = 3
-"""Measurements after which a length says something about the machine."""
+WELL_KNOWN, SETTLED = 3, 8
+"""Measurements after which the cost of a length is known, and after which the length tells the machine's speed."""
 
 
 class MachineSpeed:
     """Milliseconds of one plain step, as far as the machine and not the draft length decides it."""
 
     def __init__(self) -> None:
-        self._newest: deque[float] = deque(maxlen=KEPT)
+        self._newest: deque[float] = deque(maxlen=SPEED_KEPT)
 
     @property
     def known(self) -> bool:
@@ -48,6 +48,8 @@ class CostCurve:
         self._measured: list[list[tuple[int, float]]] = [[] for _ in self._default]
         self._known: list[float | None] = [None] * (longest + 1)
         self._believable = [0.0] * (longest + 1)
+        self._since = 0
+        self._count = [0] * (longest + 1)
         self.steps = list(self._default)
         self.longest_known = 0
         """Longest length whose measurement is believed."""
@@ -55,16 +57,20 @@ class CostCurve:
         """Round in which each length was last measured."""
 
     def knows_well(self, length: int) -> bool:
-        return len(self._measured[length]) >= WELL_KNOWN
+        return self._count[length] >= WELL_KNOWN
+
+    def is_settled(self, length: int) -> bool:
+        return len(self._measured[length]) >= SETTLED
 
     def record(self, round: int, length: int, steps: float) -> None:
         self.newest[length] = round
         measured = self._measured[length]
-        while measured and (len(measured) == KEPT or measured[0][0] < round - OLDEST):
+        while measured and (len(measured) == KEPT or measured[0][0] < max(self._since, round - OLDEST)):
             del measured[0]
         if not measured:
             self._believable[length] = SURPRISE * self.steps[length]
         measured.append((round, steps))
+        self._count[length] += 1
         known = _undisturbed(each for _, each in measured)
         if len(measured) == 1 and known > self._believable[length]:
             known = self._believable[length]
@@ -73,6 +79,13 @@ class CostCurve:
         if known != self._known[length]:
             self._known[length] = known
             self._draw_lines()
+
+    def begin(self, length: int, since: int) -> None:
+        """This length comes into use and is measured anew. The others are, too, when they are tried: what was measured
+        before the round `since` is then not mixed with it."""
+        if self.knows_well(length):
+            self._since = max(self._since, since)
+            self._measured[length].clear()
 
     def _draw_lines(self) -> None:
         known = [(k, steps) for k, steps in enumerate(self._known) if steps is not None]

@@ -27,21 +27,27 @@ LONGER_BY = 3
 """A length may be this much longer than the longest one whose cost is known."""
 HYSTERESIS, START_DRAFTING = 1.02, 1.04
 """A new length must promise this much more than the present one, and than plain decoding."""
-MOST_PATIENCE = 4
+NEARLY = 0.93
+"""Lengths that promise this share of what the present one does are compared with it."""
+MOST_PATIENCE = 8
 """Rounds between two decisions, when the last ones have changed nothing."""
 EXPLORE_SHARE = 0.015
 """Of the time may be lost by rounds that explore."""
-FIRST_WAIT, LONG_WAIT, LONGEST_WAIT = 4, 40, 80
-"""Rounds between two that explore: at first, and after many that changed nothing, while drafting and while not."""
-PLAIN_EVERY = 48
+FIRST_WAIT, AGAIN_WAIT, LONG_WAIT, LONGEST_WAIT = 4, 8, 64, 80
+"""Rounds between two that explore: at first, after a change between lengths, and after many that changed nothing,
+while drafting and while not."""
+PLAIN_EVERY = 96
 """Rounds between two measurements of plain decoding while drafting pays."""
 COLD_AFTER = 12
-"""Rounds after which a length is no longer in the caches: its next round, beside a length that is, would look dear.
-The one after that is compared."""
-MOST_CREDIT = 2.0
-"""Plain steps that may be saved up for exploring."""
-MOST_LOSS = 4.0
-"""Plain steps that one exploring round is charged at most beyond what was expected: it may just have been disturbed."""
+"""Rounds after which a length is no longer in the caches: its next round, beside a length that is, would look dear."""
+TRIAL, PLAIN_TRIAL = 2, 4
+"""Rounds of such a length that are tried, of which the last is compared. A plain step of a small model takes half as
+long again at first as in a row."""
+FIRST_CREDIT, MOST_CREDIT = 0.75, 2.5
+"""Plain steps that may be spent on exploring at first, and that may be saved up for it."""
+MOST_LOSS = 1.5
+"""Plain steps that one exploring round may be expected to lose, and that it is charged at most beyond that: it may just
+have been disturbed."""
 ROW_STEPS, DRAFT_STEPS = 0.06, 0.08
 """Cost of one more row to verify and of one draft, in plain steps, before any was measured."""
 
@@ -56,9 +62,10 @@ class _Proposer:
         self.drafting = CostCurve(MAX_DRAFT, 0.0, draft_steps)
         self.drafting.record(0, 0, 0.0)
         self.length: int | None = None
+        self.previous: int | None = None
         self.reason = ""
         self.decide_at, self.patience = 0, 0
-        self.wait, self.waited, self.credit = FIRST_WAIT, 0, MOST_CREDIT / 2
+        self.wait, self.waited, self.credit = FIRST_WAIT, 0, FIRST_CREDIT
         self.exploring: int | None = None
         """The length that is tried, for `rounds_left` more rounds after this one."""
         self.rounds_left = 0
@@ -116,8 +123,7 @@ class Governor:
         """A round drafted, accepted and took so much; None for a time that says nothing about other rounds."""
         self._round += 1
         known = None if proposer is None else self._proposer(proposer)
-        # The very first pass prepares much.
-        telling = self._round > 1 and not (known is not None and self._is_cold(known, drafted))
+        telling = self._tells(known, drafted)
         self._used[drafted] = self._round
         settled = known is None or (known.exploring is None and drafted == known.length)
         if verify_ms is not None and verify_ms > 0 and telling:
@@ -127,7 +133,7 @@ class Governor:
         known.record(drafted, accepted)
         if draft_ms is None or not self._speed.known:
             return
-        if telling and not (settled and known.drafting.knows_well(drafted)):
+        if telling and not (settled and known.drafting.is_settled(drafted)):
             known.drafting.record(self._round, drafted, self._speed.steps(draft_ms))
         if known.exploring is not None and verify_ms is not None:
             # What preparing this length has cost on top is paid back, too.
@@ -136,18 +142,32 @@ class Governor:
             if known.length == 0 and accepted:
                 known.wait = FIRST_WAIT
 
-    def _is_cold(self, known: _Proposer, length: int) -> bool:
+    def _tells(self, known: _Proposer | None, drafted: int) -> bool:
+        """Whether the newest round tells what its length costs. The very first one prepares much."""
+        if known is None or known.exploring is None:
+            return self._round > 1 and not self._is_cold(known, drafted)
+        return known.rounds_left == 0
+
+    def _is_cold(self, known: _Proposer | None, length: int) -> bool:
+        """Beside the length in use. One that was never used is tried like one that is warm."""
         used = self._used[length]
-        return bool(known.length and used and self._round - used > COLD_AFTER)
+        return known is not None and bool(known.length and used) and self._round - used > COLD_AFTER
+
+    def _trial(self, known: _Proposer, length: int, losses: list[float]) -> int:
+        """Rounds that a length is tried for; one when more could not be paid."""
+        rounds = 1
+        if known.length and (length == 0 or self._is_cold(known, length)):
+            rounds = TRIAL if length else PLAIN_TRIAL
+        return rounds if rounds * losses[length] <= MOST_CREDIT else 1
 
     def _record_pass(self, drafted: int, verify_ms: float, settled: bool) -> None:
         """The length in use tells the speed of the machine, the others are compared with it. Were both taken from
         the same rounds, nothing would hold them: a speed that is taken for too low makes the length look cheaper,
         and its next round the speed lower still."""
-        curve, well_known = self._verifying, settled and self._verifying.knows_well(drafted)
-        if well_known or not self._speed.known:
+        curve, settled = self._verifying, settled and self._verifying.is_settled(drafted)
+        if settled or not self._speed.known:
             self._speed.record(verify_ms, curve.steps[drafted])
-        if not well_known:
+        if not settled:
             curve.record(self._round, drafted, self._speed.steps(verify_ms))
 
     def acceptance(self, position: int, proposer: str = "mtp") -> float:
@@ -201,10 +221,14 @@ class Governor:
         elif rates[0] >= rates[before]:
             known.length = 0  # drafting must keep on paying
         if known.length != before:
+            # Lengths are compared with the one in use: with another one it may have been at another time.
+            since = self._round if before and known.length else 0
+            self._verifying.begin(known.length, since)
+            known.drafting.begin(known.length, since)
             known.patience = 0
-            if known.length == best:
-                known.wait = FIRST_WAIT
-        known.patience = min(known.patience + 1, MOST_PATIENCE)
+            known.previous, known.wait = before, min(known.wait, AGAIN_WAIT if before else FIRST_WAIT)
+        settled = self._verifying.knows_well(known.length)
+        known.patience = min(known.patience + 1, MOST_PATIENCE, known.wait) if settled else 1
         known.decide_at = self._round + known.patience
         known.exploring, known.rounds_left = None, 0
         if known.length <= limit:
@@ -224,7 +248,7 @@ class Governor:
         other = self._to_explore(known, tokens, costs, losses)
         if other is None or other > limit:
             return
-        rounds = 1 + self._is_cold(known, other)
+        rounds = self._trial(known, other, losses)
         if rounds * losses[other] <= known.credit:
             known.credit -= rounds * max(0.0, losses[other])
             known.wait = min(2 * known.wait, LONGEST_WAIT if length == 0 else LONG_WAIT)
@@ -234,24 +258,30 @@ class Governor:
     def _to_explore(
         self, known: _Proposer, tokens: list[float], costs: list[float], losses: list[float]
     ) -> int | None:
-        """A little-known length that might be the best; else, of the lengths beside the present one and plain
-        decoding, the one not measured for longest. Only what can be paid for: who waits for the unaffordable
-        tries nothing."""
+        """A little-known length that might be the best; else, of the previous length, those beside the present one,
+        those that promise nearly as much and plain decoding, the one not measured for longest. Only what can be paid
+        for: who waits for the unaffordable tries nothing."""
         verifying = self._verifying
         longest = min(verifying.longest_known + LONGER_BY, MAX_DRAFT)
-        affordable = [
-            k for k in range(longest + 1) if (1 + self._is_cold(known, k)) * losses[k] <= MOST_CREDIT
-        ]
+        affordable = [k for k in range(longest + 1) if losses[k] <= MOST_LOSS]
         drafting = [k for k in affordable if k > 0]
         if known.length == 0 and verifying.longest_known:
-            return max(drafting, key=lambda k: tokens[k] / costs[k], default=None)
+            # The longest of those that promise about the most: it tells of more positions.
+            most = max((tokens[k] / costs[k] for k in drafting), default=0.0)
+            return max((k for k in drafting if tokens[k] / costs[k] >= most / HYSTERESIS), default=None)
         if not verifying.knows_well(0):
             return 0
         hoped = max(drafting, key=lambda k: tokens[k] / self._least_cost(k, costs), default=0)
         if hoped and hoped != known.length and not verifying.knows_well(hoped):
             return hoped
         newest = verifying.newest
-        others = [k for k in (known.length + 1, known.length - 1) if k in affordable]
+        nearly = NEARLY * tokens[known.length] / costs[known.length]
+        others = [
+            k
+            for k in affordable
+            if k != known.length
+            and (tokens[k] / costs[k] >= nearly or abs(k - known.length) == 1 or k == known.previous)
+        ]
         if 0 not in others and self._round - newest[0] >= PLAIN_EVERY:
             others.append(0)
         return min(others, key=newest.__getitem__, default=None)

@@ -14,11 +14,11 @@ from kestrel_engine.tensor_file import TensorFile
 
 QUESTION = "What is speculative decoding?"
 GOLDEN = (
-    "Speculative decoding means to guess first and check later. A quick helper guesses a few tokens, and the model "
-    "checks them in one step. Wrong guesses are thrown away."
+    "It is a way to write faster. A draft head guesses some tokens ahead, and the model checks them together. The text "
+    "stays the same, only faster."
 )
 """The greedy answer. The arithmetic is the same everywhere, so it is too; the formats happen to agree on it."""
-GOLDEN_ACCEPTED = 28
+GOLDEN_ACCEPTED = 25
 """Right drafts of 3 a round in the bf16 answer: a head that is fed wrongly shows here."""
 
 

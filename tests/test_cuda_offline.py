@@ -13,7 +13,7 @@ import sys
 import pytest
 from numba import cuda
 
-from kestrel_cuda import offline
+from kestrel_cuda import launches, offline
 
 EMPTY = offline.Report(*[0] * 4, 0.5, *[0] * 9)
 
@@ -30,8 +30,8 @@ def divided(x, out):
     out[i] = x[i] / x[i + 1]
 
 
-def launch(kernel) -> offline.Launch:
-    return offline.Launch(kernel.py_func.__name__, kernel, (offline.V1, offline.V1), 128)
+def launch(kernel) -> launches.Launch:
+    return launches.Launch(kernel.py_func.__name__, kernel, (launches.V1, launches.V1), 128)
 
 
 def test_a_contracted_product_is_found():
@@ -46,20 +46,20 @@ def test_the_inside_of_a_division_is_not_taken_for_one():
 
 
 def test_a_product_of_four_rows_is_as_it_should_be():
-    product = next(each for each in offline.launches() if each.name == "q4_rows[4]")
+    product = next(each for each in launches.launches() if each.name == "q4_rows[4]")
     found = offline.report(product, "120")
     assert not offline.faults(product, found)
     assert (found.dp4a, found.stream_loads, found.wide_loads) == (4 * 64, 9, 4 * 16)
 
 
 def test_missing_loads_and_spills_are_faults():
-    product = next(each for each in offline.launches() if each.name == "q8_rows[1]")
+    product = next(each for each in launches.launches() if each.name == "q8_rows[1]")
     assert len(offline.faults(product, EMPTY)) == 2
     assert "spilled" in offline.faults(product, offline.Report(255, 8, 16, 0, 0.1, 64, 16, 17, *[0] * 6))[0]
 
 
 def test_a_last_block_needs_a_fence_on_either_side_of_its_count():
-    product = next(each for each in offline.launches() if each.name == "q4_rows+norm[1]")
+    product = next(each for each in launches.launches() if each.name == "q4_rows+norm[1]")
     good = dataclasses.replace(EMPTY, dp4a=64, stream_loads=17, counted=1, fences=2)
     assert not offline.faults(product, good)
     for broken in (dict(counted=0, fences=0), dict(fences=1)):
@@ -75,14 +75,14 @@ def test_occupancy(threads, registers, shared, expected):
 
 
 def test_the_tensor_cores_are_used():
-    tiles = next(each for each in offline.launches() if each.name == "q4_tiles")
+    tiles = next(each for each in launches.launches() if each.name == "q4_tiles")
     assert "tensor cores" in offline.faults(tiles, EMPTY)[0]
     assert not offline.faults(tiles, dataclasses.replace(EMPTY, tensor=4))
 
 
 def test_a_block_must_have_enough_registers():
     """544 threads of 138 do not fit into 65,536."""
-    product = next(each for each in offline.launches() if each.name == "q4_rows[9], widest")
+    product = next(each for each in launches.launches() if each.name == "q4_rows[9], widest")
     assert offline.occupancy(product.threads, 138, product.shared, "80") == 0
     crowded = dataclasses.replace(EMPTY, registers=138, occupancy=0, dp4a=64, stream_loads=9)
     assert offline.faults(product, crowded) == ["138 registers: a block of 544 threads does not fit"]
@@ -91,9 +91,9 @@ def test_a_block_must_have_enough_registers():
 KEYS = """
 import numba.cuda
 from types import SimpleNamespace
-from kestrel_cuda import offline
+from kestrel_cuda import launches, offline
 codegen = SimpleNamespace(magic_tuple=tuple)
-for launch in offline.launches():
+for launch in launches.launches():
     print(launch.function._cache._index_key(launch.arguments, codegen)[2:])
 """
 
@@ -109,5 +109,5 @@ def test_a_later_start_finds_every_kernel_again():
         )
     assert keys[0] == keys[1]
     each = keys[0].splitlines()
-    assert len(each) == len(offline.launches())
-    assert len(set(each)) == len({launch.function for launch in offline.launches()})
+    assert len(each) == len(launches.launches())
+    assert len(set(each)) == len({launch.function for launch in launches.launches()})

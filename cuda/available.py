@@ -58,7 +58,7 @@ def _toolkit() -> str | None:
 def problem() -> str | None:
     """Why no card can be used: "what is wrong: what to do"; None when one can."""
     if not _driver():
-        return "no NVIDIA driver is installed: install it, or use --device cpu"
+        return "no NVIDIA driver is installed: install it to use a card, or use --device cpu"
     missing = _missing("torch", "numba_cuda", "cuda.bindings")
     if missing is not None:
         return f"{missing} is not installed: {INSTALL}"

@@ -25,8 +25,9 @@ FIRST_PLAIN = 3
 """Rounds of a chat that measure plain decoding first: without it nobody could say what a draft costs."""
 LONGER_BY = 3
 """A length may be this much longer than the longest one whose cost is known."""
-HYSTERESIS, START_DRAFTING = 1.02, 1.04
-"""A new length must promise this much more than the present one, and than plain decoding."""
+HYSTERESIS, LENGTHENING = 1.02, 1.05
+"""A shorter length must promise this much more than the present one, and a longer one, of whose positions less is
+known."""
 NEARLY = 0.93
 """Lengths that promise this share of what the present one does are compared with it."""
 MOST_PATIENCE = 8
@@ -158,7 +159,11 @@ class Governor:
         rounds = 1
         if known.length and (length == 0 or self._is_cold(known, length)):
             rounds = TRIAL if length else PLAIN_TRIAL
-        return rounds if rounds * losses[length] <= MOST_CREDIT else 1
+        return rounds if rounds * losses[length] <= MOST_CREDIT or self._must_know(length) else 1
+
+    def _must_know(self, length: int) -> bool:
+        """Plain decoding, which all else is compared with: the first rounds of all may have measured it badly."""
+        return length == 0 and not self._verifying.knows_well(0)
 
     def _record_pass(self, drafted: int, verify_ms: float, settled: bool) -> None:
         """The length in use tells the speed of the machine, the others are compared with it. Were both taken from
@@ -216,7 +221,7 @@ class Governor:
         rates = [each / cost for each, cost in zip(tokens, costs, strict=True)]
         candidates = rates[: self._verifying.longest_known + LONGER_BY + 1]
         best, before = candidates.index(max(candidates)), known.length
-        if before is None or rates[best] > rates[before] * (HYSTERESIS if before else START_DRAFTING):
+        if before is None or rates[best] > rates[before] * (HYSTERESIS if best < before else LENGTHENING):
             known.length = best
         elif rates[0] >= rates[before]:
             known.length = 0  # drafting must keep on paying
@@ -249,7 +254,7 @@ class Governor:
         if other is None or other > limit:
             return
         rounds = self._trial(known, other, losses)
-        if rounds * losses[other] <= known.credit:
+        if rounds * losses[other] <= known.credit or self._must_know(other):
             known.credit -= rounds * max(0.0, losses[other])
             known.wait = min(2 * known.wait, LONGEST_WAIT if length == 0 else LONG_WAIT)
             known.waited, known.exploring, known.rounds_left = 0, other, rounds - 1
@@ -269,7 +274,7 @@ class Governor:
             # The longest of those that promise about the most: it tells of more positions.
             most = max((tokens[k] / costs[k] for k in drafting), default=0.0)
             return max((k for k in drafting if tokens[k] / costs[k] >= most / HYSTERESIS), default=None)
-        if not verifying.knows_well(0):
+        if self._must_know(0):
             return 0
         hoped = max(drafting, key=lambda k: tokens[k] / self._least_cost(k, costs), default=0)
         if hoped and hoped != known.length and not verifying.knows_well(hoped):

@@ -112,8 +112,8 @@ class Model:
     def _delta_layer(self, x, layer: DeltaLayer, weights: DeltaWeights, commit: int, slots) -> None:
         backend, eps = self.backend, self.config.rms_norm_eps
         normed = backend.rms_norm(x, weights.norm, eps)
-        qkv_z = backend.matmul(normed, weights.qkv_z)  # [M, conv_dim + Hv*dv]
         beta_a = backend.matmul(normed, weights.beta_a)  # [M, 2*Hv]
+        qkv_z = backend.matmul(normed, weights.qkv_z)  # [M, conv_dim + Hv*dv]
         mixed = backend.conv_silu(qkv_z, layer, weights.taps)  # [M, conv_dim]
         inputs = backend.delta_inputs(mixed, beta_a, weights, layer)
         self._replay(layer)
@@ -138,7 +138,7 @@ class Model:
         )
         first = len(x) - 1 if last_row_only else 0
         out = backend.attention(query[first:], qkv[first:], cache, cache.length + first)
-        x = x[first:]
+        x = x[first:] if first else x
         backend.add(x, backend.matmul(out, weights.output))
         return x
 

@@ -21,7 +21,7 @@ team = Team()
 for _ in range(3):
     sums[:] = 0
     publish(team._address, program._steps_address, len(program._steps))
-    helper = threading.Thread(target=work, args=(team._address,))
+    helper = threading.Thread(target=work, args=(team._address, 1))
     helper.start()
     time.sleep(0.05)
     lead(team._address)

@@ -230,13 +230,14 @@ def attention_output(op, run, first, last):
     """The segments' sums added in order, divided by the sum of the weights, times sigmoid(gate).
 
     Arguments: sums [segments, M, Hq, d], weight sums [segments, M, Hq], offset, qkv [M, …] with the gates, out
-    [M, Hq*d]. Items: rows and heads.
+    [M, Hq*d]. Items: heads.
     """
     sums, weight_sums, offset = f32_4d(op, 0), f32_3d(op, 1), integer(op, 2)
     qkv, out = f32_2d(op, 3), f32_2d(op, 4)
-    _, _, heads, width = sums.shape
-    for item in range(first, last):
-        m, head = item // heads, item % heads
+    width = sums.shape[3]
+    rows = out.shape[0]
+    for item in range(first * rows, last * rows):
+        head, m = item // rows, item % rows
         segments = (word(run, RUN_POSITION) + offset + m) // SEGMENT + 1
         target = out[m, head * width : (head + 1) * width]
         gate = qkv[m, (2 * head + 1) * width : (2 * head + 2) * width]

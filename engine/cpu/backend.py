@@ -97,16 +97,22 @@ class CpuBackend:
             return self._product(np.ascontiguousarray(x), matrix)
         rows, tiles = len(x), len(matrix.weights)
         steps, grain = self._program, max(1, TILE_GRAIN_BYTES * tiles // matrix.bytes)
-        out = steps.empty((rows, tiles * linear.TILE)) if out is None else out
+        out = steps.empty_rows(rows, tiles * linear.TILE) if out is None else out
         inputs: tuple = (x,)
         if matrix.format != "bf16":
             blocks = matrix.width // BLOCK
             values, sums = steps.empty((rows, matrix.width), np.int8), steps.empty((rows, blocks), np.int32)
             inputs = (values, steps.empty((rows, blocks)), sums)
-            steps.add(kernels.quantize, rows * _cuts(matrix.width), 4, (x, *inputs))
+            after, (items, columns) = x, steps.made(x) or (0, 1)
+            if columns % BLOCK:
+                after, items, columns = None, _cuts(matrix.width), kernels.COLUMNS
+            steps.add(kernels.quantize, items, 1, (x, *inputs, columns), after=after, early=True)
             inputs = (matrix.scales, *inputs)
-        steps.add(MATMULS[matrix.format], tiles, grain, (matrix.weights, *inputs, out))
-        return out[:, : matrix.rows]
+        strips = np.zeros((linear.STRIPS, 2), np.int64)
+        strips[0] = 0, 1
+        result, arguments = out[:, : matrix.rows], (matrix.weights, *inputs, out, strips)
+        steps.add(MATMULS[matrix.format], tiles, grain, arguments, makes=result, strips=strips)
+        return result
 
     def _product(self, x: np.ndarray, matrix: PackedMatrix) -> np.ndarray:
         """`matmul` outside a pass: the output matrix and the draft head, again and again. To record such a product
@@ -115,7 +121,7 @@ class CpuBackend:
         program = self._products.pop(key, None)
         if program is None:
             with self.recording(len(x)) as program:
-                self.matmul(x, matrix)
+                self.matmul(x, matrix, np.empty((len(x), len(matrix.weights) * linear.TILE), np.float32))
             program.seal().keep(matrix)
             while len(self._products) >= KEPT_PRODUCTS:
                 del self._products[next(iter(self._products))]
@@ -130,32 +136,47 @@ class CpuBackend:
     def rms_norm(self, x: np.ndarray, scale: np.ndarray, eps: float) -> np.ndarray:
         with self._steps(len(x)) as steps:
             out = steps.empty(x.shape)
-            steps.add(kernels.rms_norm, len(x), _rows(x.shape[1]), (x, scale, float(eps), out))
+            arguments = (x, scale, float(eps), out)
+            steps.add(kernels.rms_norm, len(x), _rows(x.shape[1]), arguments, after=x, makes=out, columns=0)
         return out
 
     def add(self, x: np.ndarray, y: np.ndarray) -> None:
         with self._steps(len(x)) as steps:
-            steps.add(kernels.add, len(x), _rows(x.shape[1]), (x, y, x.shape[1]))
+            steps.add(kernels.add, len(x), _rows(x.shape[1]), (x, y, x.shape[1]), makes=x)
 
     def gated_norm(self, x: np.ndarray, gate: np.ndarray, scale: np.ndarray, eps: float) -> np.ndarray:
         with self._steps(len(x)) as steps:
             out = steps.empty(x.shape)
-            items = len(x) * (x.shape[1] // len(scale))
-            steps.add(kernels.gated_norm, items, 4, (x, gate, scale, float(eps), out))
+            items, columns = steps.made(x) or (x.shape[1] // len(scale), len(scale))
+            arguments = (x, gate, scale, float(eps), out, columns // len(scale))
+            steps.add(kernels.gated_norm, items, 1, arguments, after=x, makes=out, columns=columns)
         return out
 
     def swiglu(self, gate_up: np.ndarray) -> np.ndarray:
         with self._steps(len(gate_up)) as steps:
             out = steps.empty((len(gate_up), gate_up.shape[1] // 2))
-            steps.add(kernels.swiglu, len(out) * _cuts(out.shape[1]), 4, (gate_up, out))
+            width, cut = out.shape[1], BLOCK
+            items = -(-width // cut)
+            if width % cut == 0:
+                steps.recut(gate_up, items, 1, [(0, cut), (width, cut)])
+            arguments = (gate_up, out, cut)
+            steps.add(kernels.swiglu, items, 32, arguments, after=gate_up, makes=out, columns=cut)
         return out
 
     # --- the gated delta rule -----------------------------------------------------------------------------
 
     def conv_silu(self, x: np.ndarray, layer: DeltaLayer, taps: np.ndarray) -> np.ndarray:
         with self._steps(len(x), layer.conv_length) as steps:
-            out = steps.empty((len(x), taps.shape[1]))
-            steps.add(kernels.conv_silu, _cuts(taps.shape[1]), 1, (x, layer.ring, taps, out))
+            out = steps.empty_rows(len(x), taps.shape[1])
+            heads, width = layer.log_key.shape[1:]
+            values = taps.shape[1] - 2 * heads * width
+            strips = np.array([(0, width), (heads * width, width), (2 * heads * width, values // heads)])
+            # A thread takes some heads in a row: in `delta_rows` one is fetched while the one before is worked on.
+            grain, behind = max(1, heads // 8), (x.shape[1] - taps.shape[1]) // heads
+            steps.recut(x, heads, grain, [*strips.tolist(), (taps.shape[1], behind)])
+            arguments = (x, layer.ring, taps, out, strips)
+            steps.add(kernels.conv_silu, heads, grain, arguments, after=x, makes=out)
+            steps.keep(strips)
         return out
 
     def delta_inputs(self, mixed: np.ndarray, beta_a: np.ndarray, weights: DeltaWeights, layer: DeltaLayer):
@@ -164,7 +185,7 @@ class CpuBackend:
             query, key = (steps.empty((rows, heads, width)) for _ in range(2))
             decay, beta = (steps.empty((rows, len(layer.state))) for _ in range(2))
             arguments = (mixed, beta_a, weights.negative_a, weights.dt_bias, query, key, decay, beta)
-            steps.add(delta.delta_inputs, rows * heads + rows, 8, arguments)
+            steps.add(delta.delta_inputs, heads, 1, arguments, after=mixed, makes=layer)
         return query, key, decay, beta
 
     def delta_rows(
@@ -176,14 +197,15 @@ class CpuBackend:
         with self._steps(len(mixed), commit=commit) as steps:
             out = steps.empty((len(mixed), heads * width))
             arguments = (layer.state, *log, *inputs, mixed, mixed.shape[1], out, slots)
-            # A head is fetched from memory while the one before is worked on: a thread takes a few in a row.
-            steps.add(delta.delta_rows, heads, max(1, heads // 4), arguments)
+            items = layer.log_key.shape[1]
+            columns = out.shape[1] // items
+            steps.add(delta.delta_rows, items, 1, arguments, after=layer, makes=out, columns=columns)
         return out
 
     def delta_replay(self, layer: DeltaLayer) -> None:
         arguments = (layer.state, layer.log_decay, layer.log_key, layer.log_correction)
         with self._steps(0, log=layer.log_length) as steps:
-            steps.add(delta.delta_replay, len(layer.state), 1, arguments)
+            steps.add(delta.delta_replay, layer.log_key.shape[1], 1, arguments, after=layer, makes=layer)
 
     # --- attention ----------------------------------------------------------------------------------------
 
@@ -212,7 +234,7 @@ class CpuBackend:
             arguments = (scores, cache.values, offset, sums, weight_sums)
             steps.add(attention.attention_values, shares, 1, arguments)
             arguments = (sums, weight_sums, offset, qkv, out)
-            steps.add(attention.attention_output, rows * heads, 1, arguments)
+            steps.add(attention.attention_output, heads, 1, arguments, makes=out, columns=width)
         return out
 
     # --- choosing -----------------------------------------------------------------------------------------

@@ -30,16 +30,16 @@ def delta_inputs(op, run, first, last):
     """Normalised queries and keys, decays and betas from the convolved rows.
 
     Arguments: mixed [M, 2*Hk*dk + Hv*dv], beta_a [M, ≥2Hv] (b, then a), negative_a [Hv], dt_bias [Hv], query
-    and key [M, Hk, dk], decay and beta [M, Hv]. Items: rows and key heads, then rows.
+    and key [M, Hk, dk], decay and beta [M, Hv]. Items: key heads.
     """
     mixed, beta_a, negative_a, dt_bias = f32_2d(op, 0), f32_2d(op, 1), f32_1d(op, 2), f32_1d(op, 3)
     query, key, decay, beta = f32_3d(op, 4), f32_3d(op, 5), f32_2d(op, 6), f32_2d(op, 7)
     rows, heads, width = query.shape
     value_heads = len(negative_a)
+    shared = value_heads // heads
     query_scale = np.float32(1.0 / np.sqrt(np.float64(width)))
-    for item in range(first, last):
-        if item < rows * heads:
-            m, head = item // heads, item % heads
+    for m in range(rows):
+        for head in range(first, last):
             q = mixed[m, head * width : (head + 1) * width]
             k = mixed[m, (heads + head) * width : (heads + head + 1) * width]
             q_inverse = ONE / np.sqrt(sum_of_squares(q) + L2_EPS)
@@ -47,13 +47,9 @@ def delta_inputs(op, run, first, last):
             for i in range(width):
                 query[m, head, i] = (q[i] * q_inverse) * query_scale
                 key[m, head, i] = k[i] * k_inverse
-        else:
-            m = item - rows * heads
-            for head in range(value_heads):
-                beta[m, head] = sigmoid(beta_a[m, head])
-                decay[m, head] = exp(
-                    negative_a[head] * softplus(beta_a[m, value_heads + head] + dt_bias[head])
-                )
+        for head in range(first * shared, last * shared):
+            beta[m, head] = sigmoid(beta_a[m, head])
+            decay[m, head] = exp(negative_a[head] * softplus(beta_a[m, value_heads + head] + dt_bias[head]))
 
 
 @inlined
@@ -64,15 +60,21 @@ def _segments(first, depth):
     return first, min(HEAD_SEGMENT, depth - first)
 
 
+@inlined
+def _prefetch_pair(x, at):
+    prefetch(x, at)
+    prefetch(x, at + LANES)
+
+
 # A token fades a state and looks at it with its key, then changes it and looks at it with its query. The second
 # half of a token and the first half of the next one go over the rows together. Both halves work on 32 columns and
 # on two segments of rows at a time: a sum waits for its own last addition.
 
 
 @kernel
-def _first_token(state, at, step, packed, decay, key, ahead, ahead_at):
+def _first_token(state, at, step, packed, decay, key, ahead, ahead_at, pace):
     """The first half: packed [dk * 32] takes state[at + i * step …] faded; returns what it holds for key [dk].
-    Prefetches the rows at ahead[ahead_at + i * step], unless that is negative."""
+    Prefetches rows as of state from ahead[ahead_at] on, `pace` / 256 for each two."""
     faded, depth, first = splat(decay), len(key), 0
     seen0, seen1 = splat(ZERO), splat(ZERO)
     while first < depth:
@@ -80,11 +82,7 @@ def _first_token(state, at, step, packed, decay, key, ahead, ahead_at):
         part0, part1, part2, part3 = splat(ZERO), splat(ZERO), splat(ZERO), splat(ZERO)
         for n in range(rows):
             i, j = first + n, second + n
-            if ahead_at >= 0:
-                prefetch(ahead, ahead_at + i * step)
-                prefetch(ahead, ahead_at + i * step + LANES)
-                prefetch(ahead, ahead_at + j * step)
-                prefetch(ahead, ahead_at + j * step + LANES)
+            _prefetch_pair(ahead, ahead_at + ((first // 2 + n) * pace >> 8) * step)
             here, there, key0, key1 = at + i * step, at + j * step, broadcast(key, i), broadcast(key, j)
             s0, s1 = load(state, here) * faded, load(state, here + LANES) * faded
             s2, s3 = load(state, there) * faded, load(state, there + LANES) * faded
@@ -102,11 +100,13 @@ def _first_token(state, at, step, packed, decay, key, ahead, ahead_at):
 
 
 @kernel
-def _next_token(packed, change0, change1, key, query, target, target_at, step, next_decay, next_key):
+def _next_token(
+    packed, change0, change1, key, query, target, target_at, step, next_decay, next_key, ahead, ahead_at, pace
+):
     """The second half of a token, and the first half of the next one unless next_key is empty.
 
     Adds key ⊗ change to the rows in packed and leaves them in target[target_at + i * step …] too, unless that is
-    negative. Returns what they hold for query and, when faded, for next_key.
+    negative. Returns what they hold for query and, when faded, for next_key. Prefetches as `_first_token`.
     """
     faded, depth, first = splat(next_decay), len(key), 0
     out0, out1, seen0, seen1 = splat(ZERO), splat(ZERO), splat(ZERO), splat(ZERO)
@@ -116,6 +116,7 @@ def _next_token(packed, change0, change1, key, query, target, target_at, step, n
         next0, next1, next2, next3 = splat(ZERO), splat(ZERO), splat(ZERO), splat(ZERO)
         for n in range(rows):
             i, j = first + n, second + n
+            _prefetch_pair(ahead, ahead_at + ((first // 2 + n) * pace >> 8) * step)
             key0, key1, query0, query1 = (
                 broadcast(key, i),
                 broadcast(key, j),
@@ -183,10 +184,10 @@ def _replay(state, log_decay, log_key, log_correction, head, key_head, count):
 
 @operation
 def delta_replay(op, run, first, last):
-    """Apply RUN_LOG records. Arguments: state [Hv, dk, dv] and the log, as in `delta_rows`. Items: value heads."""
+    """Apply RUN_LOG records. Arguments: state [Hv, dk, dv] and the log, as in `delta_rows`. Items: key heads."""
     state, log_decay, log_key, log_correction = f32_3d(op, 0), f32_2d(op, 1), f32_3d(op, 2), f32_3d(op, 3)
     shared = state.shape[0] // log_key.shape[1]
-    for head in range(first, last):
+    for head in range(first * shared, last * shared):
         _replay(state[head], log_decay, log_key, log_correction, head, head // shared, word(run, RUN_LOG))
 
 
@@ -194,8 +195,7 @@ def delta_replay(op, run, first, last):
 def _prefetch(state, step):
     """The first columns of a head's state."""
     for at in range(0, len(state), step):
-        prefetch(state, at)
-        prefetch(state, at + LANES)
+        _prefetch_pair(state, at)
 
 
 @operation
@@ -205,7 +205,7 @@ def delta_rows(op, run, first, last):
     Arguments: state [Hv, dk, dv]; log_decay [L, Hv], log_key [L, Hk, dk], log_correction [L, Hv, dv], which
     take the rows from RUN_COMMIT on; query, key [M, Hk, dk]; decay, beta [M, Hv]; mixed [M, C], which ends in
     the values; C; out [M, Hv*dv]; slots [M, Hv, dk, dv], which take the state after each row unless empty.
-    Items: value heads.
+    Items: key heads.
     """
     state, log_decay, log_key, log_correction = f32_3d(op, 0), f32_2d(op, 1), f32_3d(op, 2), f32_3d(op, 3)
     query, key, decay, beta = f32_3d(op, 4), f32_3d(op, 5), f32_2d(op, 6), f32_2d(op, 7)
@@ -215,6 +215,10 @@ def delta_rows(op, run, first, last):
     first_value = integer(op, 9) - heads * width
     packed, corrections = np.empty(depth * COLUMNS, np.float32), np.empty(width, np.float32)
     whole, nothing = width // COLUMNS * COLUMNS, np.empty(0, np.float32)
+    # While some columns are worked on, the next ones are fetched from memory, evenly over all rows.
+    pace = 512 // (rows + 1) + 1
+    span = (depth // 2 * pace >> 8) * width
+    first, last = first * shared, last * shared
     for head in range(first, last):
         key_head, at, place = head // shared, first_value + head * width, head * width
         own, following = state[head].reshape(-1), state[min(head + 1, last - 1)].reshape(-1)
@@ -225,9 +229,9 @@ def delta_rows(op, run, first, last):
         for start in range(0, whole, COLUMNS):
             ahead, ahead_at = own, start + COLUMNS
             if ahead_at == whole:
-                ahead, ahead_at = following, 0 if head + 1 < last else -1
+                ahead, ahead_at = following, 0
             seen0, seen1 = _first_token(
-                own, start, width, packed, decay[0, head], key[0, key_head], ahead, ahead_at
+                own, start, width, packed, decay[0, head], key[0, key_head], ahead, ahead_at, pace
             )
             for m in range(rows):
                 correction = log_correction[m - commit, head] if m >= commit else corrections
@@ -251,6 +255,9 @@ def delta_rows(op, run, first, last):
                     width,
                     decay[min(m + 1, rows - 1), head],
                     following_key,
+                    ahead,
+                    ahead_at + (m + 1) * span,
+                    pace,
                 )
                 store(out[m, place : place + width], start, out0)
                 store(out[m, place : place + width], start + LANES, out1)

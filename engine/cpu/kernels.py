@@ -13,6 +13,7 @@ from kestrel_engine.cpu.operation import (
     f32_2d,
     i8_2d,
     i32_2d,
+    i64_2d,
     integer,
     number,
     operation,
@@ -79,16 +80,18 @@ def add(op, run, first, last):
 def quantize(op, run, first, last):
     """numerics.quantize_activations, and the block sums that fold the weights' zero point in.
 
-    Arguments: x [M, K], values [M, K] int8, scales [M, K/32], sums [M, K/32] int32. Items: rows cut into
-    COLUMNS.
+    Arguments: x [M, K], values [M, K] int8, scales [M, K/32], sums [M, K/32] int32, columns of an item, a multiple
+    of 32. Items: cuts of so many columns; rows, where that is 0.
     """
     x, values, scales, sums = f32_2d(op, 0), i8_2d(op, 1), f32_2d(op, 2), i32_2d(op, 3)
-    blocks = scales.shape[1]
-    cuts = (blocks * BLOCK + COLUMNS - 1) // COLUMNS
-    for item in range(first, last):
-        m, start = item // cuts, item % cuts * (COLUMNS // BLOCK)
+    blocks, cut = scales.shape[1], integer(op, 4) // BLOCK
+    if cut == 0:
+        start, end, top_row, bottom_row = 0, blocks, first, last
+    else:
+        start, end, top_row, bottom_row = first * cut, min(last * cut, blocks), 0, x.shape[0]
+    for m in range(top_row, bottom_row):
         row, target = x[m], values[m]
-        for block in range(start, min(start + COLUMNS // BLOCK, blocks)):
+        for block in range(start, end):
             top = float_from_bits(largest_magnitude(row, block * BLOCK))
             scales[m, block] = top / LEVELS
             inverse = LEVELS / top if top > SMALLEST_SCALE else ZERO
@@ -134,19 +137,20 @@ def conv_silu(op, run, first, last):
     """numerics.conv_silu for rows at positions RUN_POSITION, …; positions before 0 count as zeros.
 
     Arguments: x [M, ≥C] raw rows, ring [R, C] raw rows of earlier positions (place = position % R), which
-    takes the new rows, taps [4, C], out [M, C]. Items: COLUMNS channels.
+    takes the new rows, taps [4, C], out [M, C], strips [S, 2]. Items: of each strip, which begins at channel
+    strips[s, 0], the next strips[s, 1] channels.
     """
     x, ring, taps, out = f32_2d(op, 0), f32_2d(op, 1), f32_2d(op, 2), f32_2d(op, 3)
+    strips = i64_2d(op, 4)
     position, rows, places = word(run, RUN_POSITION), out.shape[0], ring.shape[0]
-    channels = taps.shape[1]
-    zeros = np.zeros(channels if position < 3 else 0, np.float32)
-    for item in range(first, last):
-        start, end = item * COLUMNS, min((item + 1) * COLUMNS, channels)
-        a, b, c = (
-            _earlier_row(ring, zeros, position - 3),
-            _earlier_row(ring, zeros, position - 2),
-            _earlier_row(ring, zeros, position - 1),
-        )
+    zeros = np.zeros(taps.shape[1] if position < 3 else 0, np.float32)
+    a, b, c = (
+        _earlier_row(ring, zeros, position - 3),
+        _earlier_row(ring, zeros, position - 2),
+        _earlier_row(ring, zeros, position - 1),
+    )
+    for s in range(len(strips)):
+        start, end = strips[s, 0] + first * strips[s, 1], strips[s, 0] + last * strips[s, 1]
         _convolve(a, b, c, x, taps, start, end, out)
         for m in range(max(0, rows - places), rows):
             source, target = x[m, start:end], ring[(position + m) % places, start:end]
@@ -158,39 +162,36 @@ def conv_silu(op, run, first, last):
 def gated_norm(op, run, first, last):
     """RMSNorm over each value head times silu(gate): the output norm of a GDN layer.
 
-    Arguments: x [M, Hv*dv], gate [M, ≥Hv*dv], scale [dv], eps, out [M, Hv*dv]. Items: heads of rows.
+    Arguments: x [M, Hv*dv], gate [M, ≥Hv*dv], scale [dv], eps, out [M, Hv*dv], heads of an item. Items: so many
+    value heads.
     """
     x, gate, scale = f32_2d(op, 0), f32_2d(op, 1), f32_1d(op, 2)
-    eps, out = number(op, 3), f32_2d(op, 4)
+    eps, out, shared = number(op, 3), f32_2d(op, 4), integer(op, 5)
     width = len(scale)
-    heads = out.shape[1] // width
-    for item in range(first, last):
-        m, start = item // heads, item % heads * width
-        row, target, z = (
-            x[m, start : start + width],
-            out[m, start : start + width],
-            gate[m, start : start + width],
-        )
-        inverse = inverse_rms(row, eps)
-        factor, whole = splat(inverse), width // LANES * LANES
-        for k in range(0, whole, LANES):
-            gates = load(z, k)
-            store(target, k, ((load(row, k) * factor) * load(scale, k)) * (gates * sigmoid16(gates)))
-        for k in range(whole, width):
-            target[k] = ((row[k] * inverse) * scale[k]) * (z[k] * sigmoid(z[k]))
+    whole = width // LANES * LANES
+    for head in range(first * shared, last * shared):
+        start, end = head * width, (head + 1) * width
+        for m in range(x.shape[0]):
+            row, target, z = x[m, start:end], out[m, start:end], gate[m, start:end]
+            inverse = inverse_rms(row, eps)
+            factor = splat(inverse)
+            for k in range(0, whole, LANES):
+                gates = load(z, k)
+                store(target, k, ((load(row, k) * factor) * load(scale, k)) * (gates * sigmoid16(gates)))
+            for k in range(whole, width):
+                target[k] = ((row[k] * inverse) * scale[k]) * (z[k] * sigmoid(z[k]))
 
 
 @operation
 def swiglu(op, run, first, last):
-    """silu(gate) * up. Arguments: gate_up [M, ≥2I] (gate, then up), out [M, I]. Items: rows cut into COLUMNS."""
-    gate_up, out = f32_2d(op, 0), f32_2d(op, 1)
+    """silu(gate) * up. Arguments: gate_up [M, ≥2I] (gate, then up), out [M, I], columns of an item. Items: cuts of so
+    many columns."""
+    gate_up, out, cut = f32_2d(op, 0), f32_2d(op, 1), integer(op, 2)
     width = out.shape[1]
-    cuts = (width + COLUMNS - 1) // COLUMNS
-    for item in range(first, last):
-        m, start = item // cuts, item % cuts * COLUMNS
-        end = min(start + COLUMNS, width)
+    start, end = first * cut, min(last * cut, width)
+    whole = (end - start) // LANES * LANES
+    for m in range(out.shape[0]):
         gate, up, target = gate_up[m, start:end], gate_up[m, width + start : width + end], out[m, start:end]
-        whole = (end - start) // LANES * LANES
         for k in range(0, whole, LANES):
             gates = load(gate, k)
             store(target, k, (gates * sigmoid16(gates)) * load(up, k))

@@ -14,7 +14,7 @@ from numba import types
 from kestrel_engine import large_pages
 from kestrel_engine.cpu.functions import ONE, ZERO
 from kestrel_engine.cpu.jit import bits_from_float, float_from_bits, kernel
-from kestrel_engine.cpu.operation import f32_2d, i8_2d, i32_2d, operation, u8_3d, u16_3d
+from kestrel_engine.cpu.operation import f32_2d, i8_2d, i32_2d, i64_2d, operation, u8_3d, u16_3d
 from kestrel_engine.cpu.simd import (
     FEW,
     Q4_BLOCK_BYTES,
@@ -29,6 +29,9 @@ from kestrel_engine.cpu.simd import (
     q8_tile,
 )
 from kestrel_engine.numerics import BLOCK
+
+STRIPS = 4
+"""Most stretches of a product's columns that an item is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +144,17 @@ def pack_matrix(matrix: np.ndarray, format: str) -> PackedMatrix:
 
 @operation
 def q8_matmul(op, run, first, last):
-    """Arguments: weights, scales as packed; x [M, K] int8, its scales and block sums [M, K/32]; out [M, 16*tiles].
-    Items: tiles."""
+    """Arguments: weights, scales as packed; x [M, K] int8, its scales and block sums [M, K/32]; out [M, 16*tiles];
+    strips [STRIPS, 2]. Items: of each strip, which begins at tile strips[s, 0], the next strips[s, 1] tiles."""
     weights, scales, x, x_scales = u8_3d(op, 0), u16_3d(op, 1), i8_2d(op, 2), f32_2d(op, 3)
     x_sums, out = i32_2d(op, 4), f32_2d(op, 5)
-    for tile in range(first, last):
-        for row in range(0, x.shape[0], ROW_GROUP):
-            count = min(ROW_GROUP, x.shape[0] - row)
-            q8_tile(
-                weights, scales, x, x_scales, x_sums, out, tile, weights.shape[1], row, count, out.shape[1]
-            )
+    strips, blocks = i64_2d(op, 6), weights.shape[1]
+    for s in range(len(strips)):
+        start, each = strips[s, 0], strips[s, 1]
+        for tile in range(start + first * each, start + last * each):
+            for row in range(0, x.shape[0], ROW_GROUP):
+                count = min(ROW_GROUP, x.shape[0] - row)
+                q8_tile(weights, scales, x, x_scales, x_sums, out, tile, blocks, row, count, out.shape[1])
 
 
 @operation
@@ -158,25 +162,28 @@ def q4_matmul(op, run, first, last):
     """As `q8_matmul`."""
     weights, scales, x, x_scales = u8_3d(op, 0), u16_3d(op, 1), i8_2d(op, 2), f32_2d(op, 3)
     x_sums, out = i32_2d(op, 4), f32_2d(op, 5)
-    for tile in range(first, last):
-        for row in range(0, x.shape[0], ROW_GROUP):
-            count = min(ROW_GROUP, x.shape[0] - row)
-            q4_tile(
-                weights, scales, x, x_scales, x_sums, out, tile, weights.shape[1], row, count, out.shape[1]
-            )
+    strips, blocks = i64_2d(op, 6), weights.shape[1]
+    for s in range(len(strips)):
+        start, each = strips[s, 0], strips[s, 1]
+        for tile in range(start + first * each, start + last * each):
+            for row in range(0, x.shape[0], ROW_GROUP):
+                count = min(ROW_GROUP, x.shape[0] - row)
+                q4_tile(weights, scales, x, x_scales, x_sums, out, tile, blocks, row, count, out.shape[1])
 
 
 @operation
 def bfloat16_matmul(op, run, first, last):
-    """Arguments: weights as packed, x [M, K] float32, out [M, 16*tiles]. Items: tiles."""
-    weights, x, out = u16_3d(op, 0), f32_2d(op, 1), f32_2d(op, 2)
-    width, rows, tile = 2 * weights.shape[1], x.shape[0], first
-    if rows <= FEW and width < WIDE:
-        while tile + TOGETHER <= last:
-            bfloat16_tiles(weights, x, out, tile, width, 0, rows, out.shape[1])
-            tile += TOGETHER
-    while tile < last:
-        for row in range(0, rows, ROW_GROUP):
-            count = min(ROW_GROUP, rows - row)
-            bfloat16_tile(weights, x, out, tile, width, row, count, out.shape[1])
-        tile += 1
+    """Arguments: weights as packed, x [M, K] float32, out [M, 16*tiles], strips. Items: as in `q8_matmul`."""
+    weights, x, out, strips = u16_3d(op, 0), f32_2d(op, 1), f32_2d(op, 2), i64_2d(op, 3)
+    width, rows = 2 * weights.shape[1], x.shape[0]
+    for s in range(len(strips)):
+        tile, end = strips[s, 0] + first * strips[s, 1], strips[s, 0] + last * strips[s, 1]
+        if rows <= FEW and width < WIDE:
+            while tile + TOGETHER <= end:
+                bfloat16_tiles(weights, x, out, tile, width, 0, rows, out.shape[1])
+                tile += TOGETHER
+        while tile < end:
+            for row in range(0, rows, ROW_GROUP):
+                count = min(ROW_GROUP, rows - row)
+                bfloat16_tile(weights, x, out, tile, width, row, count, out.shape[1])
+            tile += 1

@@ -75,7 +75,7 @@ def _array_reader(item, dimensions: int):
 
 f32_1d, f32_2d = _array_reader(types.float32, 1), _array_reader(types.float32, 2)
 f32_3d, f32_4d = _array_reader(types.float32, 3), _array_reader(types.float32, 4)
-i64_1d = _array_reader(types.int64, 1)
+i64_1d, i64_2d = _array_reader(types.int64, 1), _array_reader(types.int64, 2)
 u16_2d, u16_3d = _array_reader(types.uint16, 2), _array_reader(types.uint16, 3)
 u8_3d, i8_2d, i32_2d = (
     _array_reader(types.uint8, 3),
@@ -128,13 +128,15 @@ def _dimensions(array: np.ndarray) -> list[int]:
 
 
 def share(items: int, threads: int, grain: int) -> np.ndarray:
-    """Borders of parts for `threads`: large ones first, so that all end together, and none below `grain`."""
-    borders = [0]
-    while borders[-1] < items:
-        left = items - borders[-1]
+    """Borders of parts for `threads`, which take them from both ends: large ones there, so that all end together,
+    and none below `grain`."""
+    left, sizes = items, []
+    while left:
         size = left if threads == 1 else max(grain, 3 * left // (4 * threads), 1)
-        borders.append(min(items, borders[-1] + size))
-    return np.array(borders, np.int64)
+        for _ in range(threads):
+            sizes += [min(size, left)] if left else []
+            left -= min(size, left)
+    return np.cumsum([0, *sizes[::2], *sizes[1::2][::-1]], dtype=np.int64)
 
 
 def argument_word(place: int) -> int:

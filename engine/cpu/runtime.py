@@ -14,7 +14,7 @@ from pathlib import Path
 
 import platformdirs
 
-MODULES = ("functions", "kernels", "attention", "delta", "linear", "choice", "team")
+MODULES = ("functions", "sequence", "kernels", "attention", "delta", "linear", "choice", "team")
 """Kernel modules in the order of their imports; importing one compiles it, or reads it from the cache."""
 PACKAGE = "kestrel_engine.cpu"
 

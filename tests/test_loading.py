@@ -181,6 +181,7 @@ def test_the_context_that_fits(tiny_model):
 )
 def test_a_model_that_cannot_be_downloaded_is_one_line(monkeypatch, kind, arguments, offline, complaint):
     import huggingface_hub.errors
+
     made = getattr(huggingface_hub.errors, kind) if isinstance(kind, str) else kind
     error = made(*arguments) if arguments else made.__new__(made)  # some want a whole answer of the hub
 

@@ -3,87 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-import errno
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import checkpoints
-import numpy as np
 import pytest
 from engines import Running, ids_of
+from packed_place import Place, arrays_of, assert_same_weights, change_a_weight
 
-from kestrel_engine import large_pages, packed_cache, packed_file
+from kestrel_engine import large_pages, packed_cache
 from kestrel_engine.checkpoint import open_checkpoint
 from kestrel_engine.config import load_config
 from kestrel_engine.cpu.backend import CpuBackend
-from kestrel_engine.errors import UsageError
 from kestrel_engine.events import Loading, Notice, Submit
 from kestrel_engine.loader import load
 from kestrel_engine.options import EngineOptions
 from kestrel_engine.packed_cache import PackedCache, open_cache
-from kestrel_engine.weights import Weights, load_weights
+from kestrel_engine.weights import load_weights
 
 FORMATS = ("bf16", "q8", "q4")
-
-
-class Place:
-    """A checkpoint, a cache folder, and what was told while loading."""
-
-    def __init__(self, folder: Path, cache: Path):
-        self.folder, self.cache = folder, cache
-        self.notes: list[str] = []
-        self.packed = 0
-
-    def load(self, format: str = "q8", backend=None, mtp_format: str | None = None) -> Weights:
-        backend = backend or CpuBackend(1)
-        self.notes, self.packed = [], 0
-        config = load_config(self.folder)
-        checkpoint = open_checkpoint(self.folder, config)
-        cache = open_cache(checkpoint.files, backend, format, self.notes.append, also=mtp_format or format)
-
-        def pack(matrix: np.ndarray, format: str):
-            self.packed += 1
-            return backend.pack(matrix, format)
-
-        return load_weights(checkpoint, config, format, pack, cache=cache, mtp_format=mtp_format)
-
-    @property
-    def files(self) -> list[Path]:
-        return sorted(self.cache.glob("*.weights"))
-
-    def assert_clean(self) -> None:
-        assert not list(self.cache.rglob("*.tmp"))
-        assert all("\n" not in note and ": " in note for note in self.notes)
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch) -> Place:
-    monkeypatch.setattr(packed_cache, "SMALLEST_CHECKPOINT", 0)
-    monkeypatch.setattr(packed_cache, "cache_folder", lambda: tmp_path / "cache" / "packed")
-    # A checkpoint written by the test itself counts as settled, unless the test says otherwise.
-    monkeypatch.setattr(packed_cache, "SETTLED_NANOSECONDS", 0)
-    folder = checkpoints.write_checkpoint(tmp_path / "model")
-    return Place(folder, tmp_path / "cache" / "packed")
-
-
-def arrays_of(value) -> list[np.ndarray]:
-    if isinstance(value, np.ndarray):
-        return [value]
-    if isinstance(value, tuple):
-        return [array for each in value for array in arrays_of(each)]
-    if dataclasses.is_dataclass(value):
-        return [array for each in dataclasses.fields(value) for array in arrays_of(getattr(value, each.name))]
-    return []
-
-
-def assert_same_weights(left: Weights, right: Weights) -> None:
-    for ours, theirs in zip(arrays_of(left), arrays_of(right), strict=True):
-        assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
-        assert ours.tobytes() == theirs.tobytes()
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -128,12 +67,6 @@ def test_the_format_of_the_mtp_head_on_the_cpu(place, format, mtp_format):
     loaded = load(EngineOptions(model=str(place.folder), device="cpu", quant=format), lambda event: None)
     weights = loaded.session.model.weights
     assert (weights.output.format, weights.mtp.projection.format) == (format, mtp_format)
-
-
-def change_a_weight(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[-7] ^= 1
-    path.write_bytes(data)
 
 
 def change_it_unseen(path: Path) -> None:
@@ -209,182 +142,6 @@ def test_another_layout_is_another_file(place, monkeypatch):
 
     place.load(backend=OtherBackend(1))
     assert place.packed > 5 and len(place.files) == 2
-
-
-def truncate(data: bytes) -> bytes:
-    return data[:-1]
-
-
-def flip(where: float) -> Callable[[bytes], bytes]:
-    def damage(data: bytes) -> bytes:
-        data = bytearray(data)
-        data[int(where * (len(data) - 1))] ^= 16
-        return bytes(data)
-
-    return damage
-
-
-def zero_page(data: bytes) -> bytes:
-    return data[:4096] + bytes(4096) + data[8192:]
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        truncate,
-        flip(0.0),
-        flip(0.3),
-        flip(0.7),
-        flip(1.0),
-        zero_page,
-        lambda data: b"",
-        lambda data: data[: len(data) // 2],
-        lambda data: data + b"x",
-        lambda data: b"kestrel packed 1" * 9,
-        lambda data: data[:-40] + (2**63).to_bytes(8, "little") + data[-32:],
-    ],
-)
-def test_a_damaged_file_is_rebuilt_with_a_notice(place, damage):
-    first = place.load()
-    (path,) = place.files
-    whole = path.read_bytes()
-    path.unlink()
-    path.write_bytes(damage(whole))
-    assert_same_weights(place.load(), first)
-    assert place.packed > 5 and len(place.notes) == 1 and "damaged" in place.notes[0]
-    assert path.read_bytes() == whole
-    place.load()
-    assert place.packed == 0 and place.notes == []
-    place.assert_clean()
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
-def test_a_pipe_in_the_place_of_the_file_does_not_stop_the_start(place):
-    first = place.load()
-    (path,) = place.files
-    path.unlink()
-    os.mkfifo(path)
-    assert_same_weights(place.load(), first)
-    assert len(place.notes) == 1 and path.is_file()
-
-
-def test_what_a_killed_process_left_is_removed_at_the_next_start_and_not_what_is_being_written(place):
-    place.load()
-    code = (
-        "import sys, time; from kestrel_engine.unfinished import UnfinishedFile; from pathlib import Path\n"
-    )
-    code += "file = UnfinishedFile(Path(sys.argv[1])); print(file.name, flush=True); time.sleep(600)"
-    writers = [
-        subprocess.Popen([sys.executable, "-c", code, folder], stdout=subprocess.PIPE, text=True)
-        for folder in (place.cache, place.cache, place.cache / "sources")
-    ]
-    try:
-        names = [Path(writer.stdout.readline().strip()) for writer in writers]
-        for writer in writers[1:]:
-            writer.kill()
-            writer.wait()
-        place.load()
-        change_a_weight(place.folder / "model.safetensors")
-        place.load()  # remembers another source
-        assert [name.exists() for name in names] == [True, False, False]
-    finally:
-        for writer in writers:
-            writer.kill()
-            writer.communicate()
-
-
-def test_a_file_of_another_key_is_not_taken(place):
-    place.load()
-    (path,) = place.files
-    change_a_weight(place.folder / "model.safetensors")
-    place.load()
-    (other,) = set(place.files) - {path}
-    shutil.copy(path, other)
-    place.load()
-    assert place.packed > 5 and "damaged" in place.notes[0]
-
-
-def test_a_folder_that_cannot_be_written(place):
-    place.cache.parent.mkdir()
-    place.cache.write_text("a file where the folder should be")
-    place.load()
-    place.load()
-    assert place.packed > 5 and len(place.notes) == 1 and "cannot be kept" in place.notes[0]
-    assert all(": " in note for note in place.notes)
-
-
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_folder(place):
-    place.cache.mkdir(parents=True)
-    place.cache.chmod(0o500)
-    place.load()
-    assert "cannot be kept" in place.notes[0]
-
-
-def test_a_nearly_full_disk_is_not_filled(place, monkeypatch):
-    usage = shutil.disk_usage("/")._replace(free=1000)
-    monkeypatch.setattr(packed_cache.shutil, "disk_usage", lambda path: usage)
-    place.load()
-    assert place.packed > 5 and not place.files and len(place.notes) == 1 and "full" in place.notes[0]
-    place.assert_clean()
-
-
-@pytest.mark.parametrize("after", [0, 3, 10])
-def test_a_disk_that_fills_up_while_writing(place, monkeypatch, after):
-    original, calls = packed_file.PackedWriter._append, []
-
-    def append(writer, array):
-        calls.append(array)
-        if len(calls) > after:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return original(writer, array)
-
-    monkeypatch.setattr(packed_file.PackedWriter, "_append", append)
-    place.load()
-    assert place.packed > 5 and not place.files
-    assert len(place.notes) == 1 and "No space left" in place.notes[0]
-    place.assert_clean()
-
-
-def test_a_failing_last_step(place, monkeypatch):
-    def fails(descriptor):
-        raise OSError(errno.EIO, "Input/output error")
-
-    monkeypatch.setattr(packed_file.os, "fsync", fails)
-    place.load()
-    assert not place.files and len(place.notes) == 1
-    place.assert_clean()
-
-
-def test_weights_that_are_refused_leave_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(packed_cache, "SMALLEST_CHECKPOINT", 0)
-    monkeypatch.setattr(packed_cache, "cache_folder", lambda: tmp_path / "packed")
-
-    def edit(tensors):
-        key = next(key for key in tensors if key.endswith("layers.3.mlp.down_proj.weight"))
-        tensors[key] = tensors[key].copy()
-        tensors[key].reshape(-1)[-1] = checkpoints.to_bfloat16(np.float32([np.nan]))[0]
-
-    place = Place(checkpoints.write_checkpoint(tmp_path / "model", edit_tensors=edit), tmp_path / "packed")
-    for _ in range(2):
-        with pytest.raises(UsageError, match="down_proj"):
-            place.load()
-        assert not place.files
-    place.assert_clean()
-
-
-def test_a_checkpoint_changed_while_it_is_packed_is_not_kept(place, monkeypatch):
-    original, done = packed_file.PackedWriter.add, []
-
-    def add(writer, name, matrix):
-        if not done:
-            done.append(change_a_weight(place.folder / "model.safetensors"))
-        original(writer, name, matrix)
-
-    monkeypatch.setattr(packed_file.PackedWriter, "add", add)
-    place.load()
-    assert done and not place.files
-    place.assert_clean()
 
 
 def test_two_at_once(place):

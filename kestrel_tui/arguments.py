@@ -70,7 +70,10 @@ _GROUPS: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
 }
 
 _SAVED: list[tuple[tuple[str, ...], dict[str, Any]]] = [
-    (("--continue",), {"action": "store_true", "help": "go on with the latest chat; with -p also of -p"}),
+    (
+        ("--continue",),
+        {"action": "store_true", "help": "go on with the latest chat; with -p also a script's"},
+    ),
     (("--resume",), {"metavar": "ID", "help": "go on with a chat; ID is the beginning of its id"}),
     (("--list",), {"action": "store_true", "help": "list the saved chats"}),
     (("--show",), {"metavar": "ID", "help": "print a chat as Markdown"}),

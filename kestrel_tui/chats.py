@@ -206,7 +206,7 @@ def list_lines(store: ChatStore, notices: list[str]) -> Iterator[str]:
             continue
         words = one_line(chat.turns[0].question) if chat.turns else ""
         words = words if len(words) <= 60 else words[:59] + "…"
-        words = f"{words} (-p)" if chat.is_oneshot else words
+        words = f"{words} (by a script)" if chat.is_oneshot else words
         turns = counted(len(chat.turns), "turn")
         yield f"{one_line(chat.id)}  {local_time(chat.created):16}  {turns:>9}  {words}".rstrip()
 

@@ -134,7 +134,8 @@ def _talk(given: dict[str, Any], settings: Settings, factory: EngineFactory | No
 
     prompt = _prompt(given["prompt"], bool(given.get("raw"))) if "prompt" in given else None
     is_saved = not settings.no_save and not given.get("raw")
-    journal = Journal(streams.complain, chats_folder() if is_saved else None, is_oneshot=prompt is not None)
+    is_scripted = prompt is not None or not streams.is_terminal(sys.stdin)
+    journal = Journal(streams.complain, chats_folder() if is_saved else None, is_oneshot=is_scripted)
     try:
         chat, settings = _open_chat(given, settings, journal)
         if prompt is not None:

@@ -3,7 +3,7 @@
 Lines, by their "type":
     chat       first line: version, id, created (ISO 8601), model (as given, null = bundled), system
     system     the system message changed: text
-    user       a question, written before the answer begins: text, time; oneshot (true) when -p asked it
+    user       a question, written before the answer begins: text, time; oneshot: a script asked (-p, a pipe)
     answer     the answer begins: seed, prompt_tokens, reasoning (the prompt ended in an open <think>)
     tokens     what came at once: tokens as rows of objects.token_row; round, unless there was none
     end        the answer is over: finish_reason (stop, length, cancelled, error), message, stats
@@ -42,7 +42,7 @@ class Journal:
     """
 
     def __init__(self, notify: Callable[[str], None], folder: Path | None, is_oneshot: bool = False) -> None:
-        """folder: None saves nothing. is_oneshot: the question is asked by -p."""
+        """folder: None saves nothing. is_oneshot: a script asks, by -p or a pipe."""
         self.notify = notify
         """May be replaced, by a screen that covers the one before."""
         self._folder, self._is_oneshot = folder, is_oneshot

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from fake_engine import FakeEngine, isolate
-from terminal import run_chat, start_chat
+from terminal import Terminal, run_chat, start_chat
 
 from kestrel_engine.errors import UsageError
 from kestrel_engine.events import Released, Round, Token
@@ -102,7 +102,12 @@ def test_continue_passes_over_answers_of_p_but_for_p_itself(
     home: Path, capsys: pytest.CaptureFixture
 ) -> None:
     def talk(question: str) -> None:
-        assert run_chat(home, "--plain", "--continue", stdin=question.encode()).returncode == 0
+        with Terminal(home, "--plain", "--continue") as terminal:
+            terminal.send(f"{question}\n/quit\n")
+            assert terminal.wait() == 0
+
+    def pipe(*lines: str) -> None:
+        assert run_chat(home, "--plain", stdin="\n".join(lines).encode()).returncode == 0
 
     def questions(path: Path) -> list[str]:
         return [turn.question for turn in read_chat(path).turns]
@@ -113,12 +118,19 @@ def test_continue_passes_over_answers_of_p_but_for_p_itself(
     other = a_chat(home, "another script", "and more of it")
     talk("by a person again")
     assert questions(first)[2:] == ["by a person again"]
+    pipe("a pipe")
+    talk("by a person once more")
+    assert questions(first)[3:] == ["by a person once more"]
     os.utime(other)
     ask("--continue", "-p", "the script goes on")
     assert questions(other) == ["another script", "and more of it", "the script goes on"]
     assert main(["--list"]) == 0
-    lines = capsys.readouterr().out.splitlines()[-2:]
-    assert lines[0].endswith("3 turns  another script (-p)") and lines[1].endswith("3 turns  by a script")
+    lines = [line for line in capsys.readouterr().out.splitlines() if " turn" in line]
+    assert [line.partition("turn")[2].lstrip("s ") for line in lines] == [
+        "another script (by a script)",
+        "by a script",
+        "a pipe (by a script)",
+    ]
 
 
 def test_no_save_writes_nothing(home: Path) -> None:

@@ -130,3 +130,19 @@ def test_the_inspector_leaves_room_on_a_low_screen() -> None:
         engine.end()
 
     drive(scenario, engine=Puppet, size=(40, 10))
+
+
+def test_fewer_drafts_than_auto_are_some_and_then_nothing_is_said_of_auto() -> None:
+    async def scenario(chat: Driver) -> None:
+        engine = await chat.asked()
+        engine.emit(replace(round_of(0, ["plain "]), reason=REASON))
+        await chat.taken()
+        panel = chat.screen.query_one(Panel)
+        chat.screen.show()
+        assert REASON[:20] in shown(panel)
+        await chat.pilot.press("f3")
+        chat.screen.show()
+        assert "speculation: 2 drafts, fixed" in shown(panel) and REASON[:20] not in shown(panel)
+        engine.end()
+
+    drive(scenario, engine=Puppet, size=(100, 40))

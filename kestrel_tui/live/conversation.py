@@ -33,6 +33,9 @@ from kestrel_tui.live.transcript import Transcript
 from kestrel_tui.settings import Settings
 from kestrel_tui.stats import TurnStats
 
+AT_FIRST = 3
+"""Draft length that "more" and "fewer" start from when nothing else is known."""
+
 
 class Conversation:
     """Used by one thread, the screen's. It knows nothing of the screen: that looks at it after each change."""
@@ -164,10 +167,11 @@ class Conversation:
         self.set_length(self._length_before_off if length == 0 else 0)
 
     def change_length(self, by: int) -> None:
-        """Draft more or fewer, from what "auto" does now."""
+        """Draft more or fewer, from what "auto" does now; from AT_FIRST where it does not draft just then."""
         length = self.settings.speculate
         if length == "auto":
-            length = self.figures.last.drafted if self.figures.last else 3
+            last = self.figures.last
+            length = last.drafted if last is not None and last.drafted else AT_FIRST
         self.set_length(max(0, min(MAX_DRAFT, length + by)))
 
     def set_length(self, length: DraftLength) -> None:

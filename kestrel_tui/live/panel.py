@@ -106,7 +106,7 @@ def _speculation(conversation: Conversation) -> Iterator[Part]:
             rank=_WORDS,
             short=part(Content.styled(f"{toggle} switches it on again", _MUTED), rank=_DRAFTER),
         )
-    elif last is not None and last.reason not in _SAID_ANYWAY:
+    elif length == "auto" and last is not None and last.reason not in _SAID_ANYWAY:
         yield part(Content.styled(last.reason, _MUTED), rank=_DRAFTER)
     if length != 0 and last is not None and last.drafted:
         words = f"drafted by {_DRAFTERS.get(last.drafter, last.drafter)}"

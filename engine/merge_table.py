@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import tokenizers
 
+from kestrel_engine import vocabulary
 from kestrel_engine.packed_cache import Note, open_kept
 from kestrel_engine.vocabulary import LibraryVocabulary, byte_alphabet, spelling_out
 
@@ -146,7 +147,8 @@ def open_table(path: Path, note: Note, load: Callable[[], tokenizers.Tokenizer])
     try:
         if os.stat(path).st_size < SMALLEST_TOKENIZER:
             return None
-        source = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+        sources = (Path(__file__), Path(vocabulary.__file__))  # what makes a table
+        source = hashlib.sha256(b"".join(each.read_bytes() for each in sources)).hexdigest()
         cache = open_kept(
             [path], ["merges", tokenizers.__version__, source], "merges", MergeTable, 1 << 26, note
         )

@@ -132,8 +132,8 @@ class PackedCache:
             yield
         except OSError as error:
             self.abandon()
-            reason = f"packed weights cannot be kept in {self.path.parent} ({error.strerror or error})"
-            self._note(f"{reason}: every start packs them again")
+            reason = f"what was packed cannot be kept in {self.path.parent} ({error.strerror or error})"
+            self._note(f"{reason}: every start packs it again")
 
 
 def open_cache(

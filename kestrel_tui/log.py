@@ -57,6 +57,11 @@ def logging_to_file(save: bool) -> Iterator[None]:
 def record(error: BaseException) -> str:
     """Log the traceback of `error`; the words that say where it is, for the one line on the screen."""
     logging.getLogger("kestrel_tui").error("unexpected error", exc_info=error)
+    return where()
+
+
+def where() -> str:
+    """Where the log is, in words."""
     handlers = [handler for handler in logging.getLogger().handlers if isinstance(handler, _LogFile)]
     if not handlers:
         return "run again without --no-save to have the details logged"

@@ -52,8 +52,10 @@ class Tmux:
         if keys:
             self._tmux("send-keys", *keys)
 
-    def paste(self, text: str) -> None:
-        self._tmux("load-buffer", "-", input=text)
+    def paste(self, text: str | bytes) -> None:
+        source = self.folder / "pasted"
+        source.write_bytes(text if isinstance(text, bytes) else text.encode())
+        self._tmux("load-buffer", str(source))
         self._tmux("paste-buffer", "-p")
 
     def screen(self, styled: bool = False) -> str:
@@ -193,3 +195,13 @@ def test_a_signal_leaves_the_terminal_as_it_was(tmux) -> None:
     terminal.expect(r"\*\(stopped\)\*")
     terminal.type("echo status $?", "Enter")
     terminal.expect("status 130")
+
+
+def test_bytes_that_are_no_text_do_not_end_the_chat(tmux) -> None:
+    terminal = tmux(80, 24)
+    terminal.start()
+    terminal.expect("context")
+    terminal.paste(b"caf\xe9 \xff and more")
+    terminal.expect("caf. . and more")
+    terminal.type("", "Enter")
+    terminal.expect("You said: caf. . and more")

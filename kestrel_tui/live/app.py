@@ -8,6 +8,7 @@ import signal
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rich.console import RenderableType
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
@@ -44,6 +45,8 @@ class ChatApp(App[int], inherit_bindings=False):
         self._changed_keys = conversation.settings.keys
         self.COMMAND_PALETTE_BINDING = key_of(self._changed_keys, "palette.open")
         self._key_order = KeyOrder(self)
+        self.has_panicked = False
+        """Something beside the screen failed, such as the reader of keys; what it was is logged."""
         super().__init__()
         self.set_keymap(self._changed_keys)
         self.conversation, self.store = conversation, store
@@ -58,6 +61,10 @@ class ChatApp(App[int], inherit_bindings=False):
             # Not every system has them, and only the main thread may handle them.
             with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(getattr(signal, name), self.exit, INTERRUPTED)
+
+    def panic(self, *renderables: RenderableType) -> None:
+        self.has_panicked = True
+        super().panic(*renderables)
 
     def post_message(self, message: Message) -> bool:
         is_posted = super().post_message(message)

@@ -35,13 +35,14 @@ def run_live(
 ) -> int:
     """Chat until the user quits; returns the exit status. Raises KestrelError, OutputClosed."""
     os.environ.setdefault("TEXTUAL_FPS", FRAMES)
-    from kestrel_tui.live import garbage
+    from kestrel_tui.live import garbage, input_bytes
     from kestrel_tui.live.app import ChatApp  # imports textual
     from kestrel_tui.live.conversation import Conversation
     from kestrel_tui.live.terminal import private_terminal
 
     sys.setswitchinterval(_SWITCH_INTERVAL)
     garbage.begin()
+    input_bytes.forgive()
     conversation = Conversation(settings, chat, journal)
     app = ChatApp(conversation, store, factory)
     try:
@@ -54,6 +55,8 @@ def run_live(
     if app._exception is not None:
         where = log.record(app._exception)
         raise KestrelError(f"the screen failed ({type(app._exception).__name__}): {where}")
+    if app.has_panicked:
+        raise KestrelError(f"the screen failed: {log.where()}")
     if conversation.fatal is not None:
         hint = resume_hint(conversation.chat)
         streams.complain(f"{conversation.fatal.message}; {hint}" if hint else conversation.fatal.message)

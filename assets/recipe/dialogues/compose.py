@@ -73,7 +73,7 @@ _MORE_IN_TRAINING = {
     "memory": 5,
     "counting": 5,
     "howto": 4,
-    "story": 2,
+    "story": 10,
     "kestrel": 2,
     "lists": 3,
     "advice": 2,

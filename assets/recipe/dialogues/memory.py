@@ -213,7 +213,7 @@ DETAILS = {
     ),
     "likes": Detail(
         "what you like",
-        (*LIKED, *(f"{one} and {other}" for one in LIKED for other in LIKED if one != other)),
+        (*LIKED * len(LIKED), *(f"{one} and {other}" for one in LIKED for other in LIKED if one != other)),
         Ask(
             ("I like {value}.", "I love {value}.", "I really like {value}.", "I like {value} a lot.",
              "I like {value} very much."),

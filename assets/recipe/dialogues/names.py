@@ -4,13 +4,15 @@ BOYS = (
     "Tom", "Ben", "Max", "Sam", "Leo", "Jack", "Paul", "Tim", "Jim", "Peter", "Oscar", "Finn", "Noah",
     "Adam", "Luke", "Henry", "Oliver", "Theo", "Felix", "Hugo", "David", "Daniel", "Simon", "Eric", "Robin",
     "Joe", "Nick", "Will", "Charlie", "George", "Harry", "Toby", "Alex", "Anton", "Karl", "Omar", "Ali",
-    "Ravi", "Ken", "Marco",
+    "Ravi", "Ken", "Marco", "John", "James", "Mark", "Chris", "Thomas", "Robert", "William", "Michael", "Liam",
+    "Lucas", "Ethan", "Jonas", "Amir", "Chen", "Mateo", "Ivan", "Emil", "Otto", "Ned", "Hans", "Philip",
 )  # fmt: skip
 GIRLS = (
     "Anna", "Lily", "Mia", "Emma", "Lucy", "Sara", "Nina", "Rosa", "Kate", "Ella", "Clara", "Ida", "Julia",
     "Maya", "Zoe", "Ruby", "Alice", "Grace", "Molly", "Daisy", "Eva", "Lena", "Sophie", "Amy", "Hannah",
     "Laura", "Maria", "Olivia", "Rose", "Jane", "Betty", "Holly", "Tina", "Vera", "Nora", "Lea", "Priya",
-    "Aisha", "Yuki", "Elsa",
+    "Aisha", "Yuki", "Elsa", "Ada", "Ivy", "Eve", "Anne", "Linda", "Susan", "Rachel", "Emily", "Isabel", "Zara",
+    "Fatima", "Mei", "Ines", "Sonja", "Greta", "Ellen", "Flora", "Helen", "Martha", "Paula", "Carla",
 )  # fmt: skip
 ANIMAL_BOYS = (
     "Rusty", "Pip", "Bruno", "Milo", "Teddy", "Benny", "Buddy", "Biscuit", "Rocky", "Dusty", "Bobo",

@@ -84,6 +84,10 @@ class ChatApp(App[int], inherit_bindings=False):
 
     def close(self) -> None:
         """Stop the engine, and keep what it still said."""
+        reader_ends = getattr(self._driver, "exit_event", None)
+        if reader_ends is not None:
+            # Where the terminal went first, Textual may leave its reader running: it would never end, and nor would we.
+            reader_ends.set()
         self.bridge.close(patient=self.conversation.ready is not None)
         for event in self.bridge.drain():
             self.conversation.take(event)

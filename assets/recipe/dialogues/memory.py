@@ -217,7 +217,7 @@ DETAILS = {
         Ask(
             ("I like {value}.", "I love {value}.", "I really like {value}.", "I like {value} a lot.",
              "I like {value} very much."),
-            ("What I like is {value}.", "I have always loved {value}."),
+            ("I have a liking for {value}.", "I have always loved {value}."),
         ),
         ("[How nice|That sounds good|That is nice]! [I will remember it.|Tell me more about it.|]",
          "{Value}! [How nice.|That sounds good.|I will remember that.]",

@@ -127,10 +127,14 @@ def _dimensions(array: np.ndarray) -> list[int]:
     return [array.shape[0], *(strides[n - 1] // strides[n] for n in range(1, array.ndim))]
 
 
+MOST_PARTS = 1024
+"""Of an operation: the team counts them in a few bits (`team.BEHIND`)."""
+
+
 def share(items: int, threads: int, grain: int) -> np.ndarray:
-    """Borders of parts for `threads`, which take them from both ends: large ones there, so that all end together,
-    and none below `grain`."""
-    left, sizes = items, []
+    """Borders of at most MOST_PARTS parts for `threads`, which take them from both ends: large ones there, so that all
+    end together, and none below `grain`."""
+    left, sizes, grain = items, [], max(grain, -(-items // MOST_PARTS))
     while left:
         size = left if threads == 1 else max(grain, 3 * left // (4 * threads), 1)
         for _ in range(threads):

@@ -41,7 +41,7 @@ STEPS, COUNT, FIRST, YIELD = range(32, 36)
 SHARED_WORDS = 48
 PART_BITS = 24
 BEHIND = 1 << 13
-"""One part taken from behind."""
+"""One part taken from behind. The bits above it count MOST_PARTS, and half of MAX_THREADS that come too late."""
 SPARE = 1 << 12
 """Added to the parts left, so that those who come too late do not borrow from what stands above."""
 SPIN = 4096

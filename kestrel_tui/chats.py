@@ -33,7 +33,7 @@ class Turn:
     """Why it failed, when `finish_reason` is "error"."""
     seed: int | None = None
     is_oneshot: bool = False
-    """Whether -p asked, as far as the journal says."""
+    """Whether a script asked (-p, a pipe), as far as the journal says."""
     reasoning_open: bool = False
     """Whether the prompt ended inside a `<think>`, so that the text begins with reasoning."""
 
@@ -84,7 +84,7 @@ class Chat:
 
     @property
     def is_oneshot(self) -> bool:
-        """Whether nothing but -p ever asked."""
+        """Whether nobody but scripts ever asked."""
         return bool(self.turns) and all(turn.is_oneshot for turn in self.turns)
 
     def messages(self) -> list[dict]:
@@ -159,7 +159,7 @@ class ChatStore:
 
     def latest(self, for_prompt: bool) -> Path:
         """The chat that --continue means: with -p (`for_prompt`) the newest; else the newest that is more than
-        answers of -p, so that a script does not come between a person and their chat. If there is no such, the newest.
+        answers to scripts, so that none of them comes between a person and their chat. If there is no such, the newest.
 
         Raises UsageError.
         """

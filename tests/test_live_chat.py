@@ -16,6 +16,7 @@ from textual.selection import Selection
 from kestrel_engine.events import Cancel, SetSpeculation
 from kestrel_engine.thread import Engine
 from kestrel_tui.chats import read_chat
+from kestrel_tui.journal import Journal
 from kestrel_tui.live import chat_screen
 
 
@@ -225,6 +226,20 @@ def test_a_chat_that_goes_on_tells_how_its_answers_ended(home: Path) -> None:
     drive(scenario, folder=home)
     [path] = home.glob("*.jsonl")
     drive(again, folder=home, chat=read_chat(path))
+
+
+def test_a_chat_that_goes_on_marks_what_a_killed_process_left(home: Path) -> None:
+    journal = Journal(pytest.fail, home)
+    journal.begin(None, None)
+    journal.user("killed before the first token")
+    journal.close()
+
+    async def scenario(chat: Driver) -> None:
+        await chat.ready()
+        assert "  (cut off)" in chat.shown
+
+    [path] = home.glob("*.jsonl")
+    drive(scenario, folder=home, chat=read_chat(path))
 
 
 def test_another_chat_can_be_chosen_and_a_new_one_begun(home: Path) -> None:

@@ -65,5 +65,7 @@ def show_turn(transcript: Transcript, turn: Turn) -> None:
     stream.finish()
     if turn.finish_reason == "error":
         transcript.add("error", turn.message)
+    elif turn.finish_reason is None:
+        transcript.add("note", "(cut off)")
     elif turn.finish_reason in REMARKS:
         transcript.add("note", REMARKS[turn.finish_reason])

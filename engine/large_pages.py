@@ -1,7 +1,8 @@
-"""Memory for weights: in pages of 2 MiB where the system has them.
+"""Memory for weights and recurrent states: in pages of 2 MiB where the system has them.
 
-Weights are read from end to end in every step, and with pages of 4 KiB the look-ups of their addresses take a
-tenth of the time. Small arrays share a mapping, which lives as long as any of them.
+They are read from end to end in every step, and with pages of 4 KiB the look-ups of their addresses take a tenth of
+the time for weights and a third for states. Small arrays of weights share a mapping, which lives as long as any of
+them.
 """
 
 from __future__ import annotations
@@ -48,6 +49,16 @@ def empty(size: int) -> np.ndarray:
             _shared = _mapping(SHARED_BYTES)
         found, _shared = _shared[:size], _shared[size + -size % ALIGNMENT :]
         return found
+
+
+def zeros(size: int) -> np.ndarray:
+    """`size` zero bytes on a cache line's boundary, given back with the last array in them; large pages only where so
+    many are worth a mapping of their own."""
+    if size >= SHARED_BYTES // 2 and available():
+        return _mapping(size)[:size]
+    raw = np.zeros(size + ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    return raw[start : start + size]
 
 
 def _mapping(size: int) -> np.ndarray:

@@ -7,11 +7,13 @@ applies first. The convolution ring and the KV caches are addressed by absolute 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from kestrel_engine import large_pages
 from kestrel_engine.config import FULL, ModelConfig
 from kestrel_engine.options import MAX_DRAFT
 
@@ -21,6 +23,8 @@ RING_ROWS = 16
 that is still needed."""
 QUEUE_ROOM = 64
 """Rows that a queue makes room for at least."""
+LINE_FLOATS = 16
+"""float32 numbers of a cache line."""
 KEY_BLOCK = 32
 """Positions in a block of the key cache (a vector lane or a warp lane each)."""
 
@@ -287,24 +291,38 @@ def _kv_cache(config: ModelConfig, capacity: int) -> KVCache:
     )
 
 
-def _delta_layer(config: ModelConfig) -> DeltaLayer:
+def _delta_layers(config: ModelConfig, count: int) -> list[DeltaLayer]:
+    """Empty layers whose arrays lie side by side in memory: every pass goes over all of them."""
     key_heads, value_heads = config.linear_num_key_heads, config.linear_num_value_heads
     dk, dv = config.linear_key_head_dim, config.linear_value_head_dim
-    return DeltaLayer(
-        state=np.zeros((value_heads, dk, dv), np.float32),
-        ring=np.zeros((RING_ROWS, config.conv_dim), np.float32),
-        log_decay=np.zeros((MAX_DRAFT, value_heads), np.float32),
-        log_key=np.zeros((MAX_DRAFT, key_heads, dk), np.float32),
-        log_correction=np.zeros((MAX_DRAFT, value_heads, dv), np.float32),
-    )
+    shapes = {
+        "state": (value_heads, dk, dv),
+        "ring": (RING_ROWS, config.conv_dim),
+        "log_decay": (MAX_DRAFT, value_heads),
+        "log_key": (MAX_DRAFT, key_heads, dk),
+        "log_correction": (MAX_DRAFT, value_heads, dv),
+    }
+    ends = np.cumsum([-(-math.prod(shape) // LINE_FLOATS) * LINE_FLOATS for shape in shapes.values()])
+    memory = large_pages.zeros(4 * count * int(ends[-1])).view(np.float32).reshape(count, -1)
+    begins = [0, *ends[:-1].tolist()]
+    return [
+        DeltaLayer(
+            **{
+                name: row[begin : begin + math.prod(shape)].reshape(shape)
+                for (name, shape), begin in zip(shapes.items(), begins, strict=True)
+            }
+        )
+        for row in memory
+    ]
 
 
 def new_state(config: ModelConfig, capacity: int) -> State:
     """An empty state for up to `capacity` tokens (plus room for one round beyond them)."""
     positions = capacity + MAX_DRAFT + 1
+    delta_layers = iter(_delta_layers(config, sum(kind != FULL for kind in config.layer_types)))
     return State(
         layers=[
-            _kv_cache(config, positions) if kind == FULL else _delta_layer(config)
+            _kv_cache(config, positions) if kind == FULL else next(delta_layers)
             for kind in config.layer_types
         ],
         mtp=_kv_cache(config, positions + MAX_DRAFT) if config.has_mtp else None,

@@ -132,6 +132,8 @@ def test_phases_add_up_and_nested_calls_count_once():
     assert clock.seconds == pytest.approx({"matrix": 0.024, "norms": 0.0045, "new_kernel": 0.0015})
     found = phases_ms(clock, 0.040, 2)
     assert found == pytest.approx({"matrix": 12.0, "norms": 2.25, "new_kernel": 0.75, "python": 5.0})
+    clock.own_seconds = 0.004
+    assert phases_ms(clock, 0.040, 2) == pytest.approx(found | {"python": 3.0})
 
 
 def test_without_a_counter_kernels_are_one_phase():

@@ -34,6 +34,21 @@ def test_memory_is_aligned_and_given_once(monkeypatch, available):
         assert (piece == number).all()
 
 
+@pytest.mark.parametrize("available", [True, False])
+@pytest.mark.parametrize("size", [0, 1, 1000, large_pages.SHARED_BYTES // 2])
+def test_zeros_are_zero_aligned_and_nobody_elses(monkeypatch, available, size):
+    if available and not large_pages.available():
+        pytest.skip("this system has no large pages")
+    monkeypatch.setattr(large_pages, "available", lambda: available)
+    for _ in range(2):  # memory that was given back comes clean again
+        piece, other = large_pages.zeros(size), large_pages.zeros(size)
+        assert len(piece) == size and not piece.any()
+        assert not size or piece.ctypes.data % large_pages.ALIGNMENT == 0
+        piece[:] = 255
+        assert not other.any()
+        del piece, other
+
+
 def test_a_setting_that_cannot_be_read_means_none(monkeypatch, tmp_path):
     monkeypatch.setattr(large_pages, "SETTING", tmp_path / "missing")
     assert not large_pages.available()

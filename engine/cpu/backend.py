@@ -101,12 +101,13 @@ class CpuBackend:
         inputs: tuple = (x,)
         if matrix.format != "bf16":
             blocks = matrix.width // BLOCK
-            values, sums = steps.empty((rows, matrix.width), np.int8), steps.empty((rows, blocks), np.int32)
-            inputs = (values, steps.empty((rows, blocks)), sums)
+            values, places = steps.empty((rows, matrix.width), np.int8).reshape(-1, BLOCK), (rows * blocks,)
+            inputs = (values, steps.empty(places), steps.empty(places, np.int32))
             after, (items, columns) = x, steps.made(x) or (0, 1)
             if columns % BLOCK:
                 after, items, columns = None, _cuts(matrix.width), kernels.COLUMNS
-            steps.add(kernels.quantize, items, 1, (x, *inputs, columns), after=after, early=True)
+            arguments = (x, *inputs, blocks, linear.ZERO_POINTS[matrix.format], columns)
+            steps.add(kernels.quantize, items, 1, arguments, after=after, early=True)
             inputs = (matrix.scales, *inputs)
         strips = np.zeros((linear.STRIPS, 2), np.int64)
         strips[0] = 0, 1

@@ -12,7 +12,7 @@ from kestrel_engine.cpu.operation import (
     f32_1d,
     f32_2d,
     i8_2d,
-    i32_2d,
+    i32_1d,
     i64_2d,
     integer,
     number,
@@ -20,6 +20,7 @@ from kestrel_engine.cpu.operation import (
     u16_2d,
 )
 from kestrel_engine.cpu.reductions import inverse_rms
+from kestrel_engine.cpu.simd import ROW_GROUP
 from kestrel_engine.cpu.vectors import (
     LANES,
     largest_magnitude,
@@ -78,24 +79,27 @@ def add(op, run, first, last):
 
 @operation
 def quantize(op, run, first, last):
-    """numerics.quantize_activations, and the block sums that fold the weights' zero point in.
+    """numerics.quantize_activations, and what the weights' zero point adds to each block's product.
 
-    Arguments: x [M, K], values [M, K] int8, scales [M, K/32], sums [M, K/32] int32, columns of an item, a multiple
-    of 32. Items: cuts of so many columns; rows, where that is 0.
+    Arguments: x [M, K]; values [M*K/32, 32] int8, scales [M*K/32] and offsets [M*K/32] int32, of each ROW_GROUP
+    rows block by block, the rows of a block side by side; K/32; the zero point; columns of an item, a multiple of
+    32. Items: cuts of so many columns; rows, where that is 0.
     """
-    x, values, scales, sums = f32_2d(op, 0), i8_2d(op, 1), f32_2d(op, 2), i32_2d(op, 3)
-    blocks, cut = scales.shape[1], integer(op, 4) // BLOCK
+    x, values, scales, offsets = f32_2d(op, 0), i8_2d(op, 1), f32_1d(op, 2), i32_1d(op, 3)
+    blocks, zero_point, cut = integer(op, 4), integer(op, 5), integer(op, 6) // BLOCK
     if cut == 0:
         start, end, top_row, bottom_row = 0, blocks, first, last
     else:
         start, end, top_row, bottom_row = first * cut, min(last * cut, blocks), 0, x.shape[0]
     for m in range(top_row, bottom_row):
-        row, target = x[m], values[m]
+        row, group = x[m], m // ROW_GROUP * ROW_GROUP
+        rows = min(ROW_GROUP, x.shape[0] - group)
         for block in range(start, end):
+            place = group * blocks + block * rows + m - group
             top = float_from_bits(largest_magnitude(row, block * BLOCK))
-            scales[m, block] = top / LEVELS
+            scales[place] = top / LEVELS
             inverse = LEVELS / top if top > SMALLEST_SCALE else ZERO
-            sums[m, block] = quantize_block(row, block * BLOCK, inverse, target)
+            offsets[place] = -zero_point * quantize_block(row, block * BLOCK, inverse, values[place])
 
 
 @inlined

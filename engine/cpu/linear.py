@@ -14,7 +14,7 @@ from numba import types
 from kestrel_engine import large_pages
 from kestrel_engine.cpu.functions import ONE, ZERO
 from kestrel_engine.cpu.jit import bits_from_float, float_from_bits, kernel
-from kestrel_engine.cpu.operation import f32_2d, i8_2d, i32_2d, i64_2d, operation, u8_3d, u16_3d
+from kestrel_engine.cpu.operation import f32_1d, f32_2d, i8_2d, i32_1d, i64_2d, operation, u8_3d, u16_3d
 from kestrel_engine.cpu.simd import (
     FEW,
     Q4_BLOCK_BYTES,
@@ -30,6 +30,8 @@ from kestrel_engine.cpu.simd import (
 )
 from kestrel_engine.numerics import BLOCK
 
+ZERO_POINTS = {"q8": 128, "q4": 8}
+"""Added to a stored weight, which makes it unsigned."""
 STRIPS = 4
 """Most stretches of a product's columns that an item is made of."""
 
@@ -80,8 +82,8 @@ def _pack_bfloat16(matrix, weights):
                 weights[tile, k // 2, 2 * lane + k % 2] = matrix[n, k] if n < rows else 0
 
 
-@kernel("void(int8[:,::1], uint16[:,::1], uint8[:,:,::1], uint16[:,:,::1], intp)")
-def _pack_quantized(values, value_scales, weights, scales, bits):
+@kernel("void(int8[:,::1], uint16[:,::1], uint8[:,:,::1], uint16[:,:,::1], intp, intp)")
+def _pack_quantized(values, value_scales, weights, scales, bits, zero_point):
     rows, width = values.shape
     for tile in range(weights.shape[0]):
         for block in range(width // BLOCK):
@@ -91,12 +93,10 @@ def _pack_quantized(values, value_scales, weights, scales, bits):
                 for k in range(BLOCK):
                     value = values[n, block * BLOCK + k] if n < rows else 0
                     place = lane * 4 + k % 4
-                    if bits == 8:
-                        weights[tile, block, (k // 4) * 64 + place] = value + 128
-                    elif k < BLOCK // 2:
-                        weights[tile, block, (k // 4) * 64 + place] = value + 8
+                    if bits == 8 or k < BLOCK // 2:
+                        weights[tile, block, (k // 4) * 64 + place] = value + zero_point
                     else:
-                        weights[tile, block, (k // 4 - 4) * 64 + place] |= (value + 8) << 4
+                        weights[tile, block, (k // 4 - 4) * 64 + place] |= (value + zero_point) << 4
 
 
 @kernel(types.void(_STORED, types.int8[:, ::1], types.uint16[:, ::1], types.intp))
@@ -135,7 +135,7 @@ def pack_matrix(matrix: np.ndarray, format: str) -> PackedMatrix:
     _quantize_matrix(matrix, values, value_scales, bits)
     weights = _weights_empty((tiles, blocks, Q8_BLOCK_BYTES if bits == 8 else Q4_BLOCK_BYTES), np.uint8)
     scales = _weights_empty((tiles, blocks, TILE), np.uint16)
-    _pack_quantized(values, value_scales, weights, scales, bits)
+    _pack_quantized(values, value_scales, weights, scales, bits, ZERO_POINTS[format])
     return PackedMatrix(format, rows, width, weights, scales)
 
 
@@ -144,31 +144,31 @@ def pack_matrix(matrix: np.ndarray, format: str) -> PackedMatrix:
 
 @operation
 def q8_matmul(op, run, first, last):
-    """Arguments: weights, scales as packed; x [M, K] int8, its scales and block sums [M, K/32]; out [M, 16*tiles];
+    """Arguments: weights, scales as packed; x, its scales and offsets as of `kernels.quantize`; out [M, 16*tiles];
     strips [STRIPS, 2]. Items: of each strip, which begins at tile strips[s, 0], the next strips[s, 1] tiles."""
-    weights, scales, x, x_scales = u8_3d(op, 0), u16_3d(op, 1), i8_2d(op, 2), f32_2d(op, 3)
-    x_sums, out = i32_2d(op, 4), f32_2d(op, 5)
-    strips, blocks = i64_2d(op, 6), weights.shape[1]
+    weights, scales, x, x_scales = u8_3d(op, 0), u16_3d(op, 1), i8_2d(op, 2), f32_1d(op, 3)
+    x_offsets, out = i32_1d(op, 4), f32_2d(op, 5)
+    strips, blocks, rows = i64_2d(op, 6), weights.shape[1], out.shape[0]
     for s in range(len(strips)):
         start, each = strips[s, 0], strips[s, 1]
         for tile in range(start + first * each, start + last * each):
-            for row in range(0, x.shape[0], ROW_GROUP):
-                count = min(ROW_GROUP, x.shape[0] - row)
-                q8_tile(weights, scales, x, x_scales, x_sums, out, tile, blocks, row, count, out.shape[1])
+            for row in range(0, rows, ROW_GROUP):
+                count = min(ROW_GROUP, rows - row)
+                q8_tile(weights, scales, x, x_scales, x_offsets, out, tile, blocks, row, count, out.shape[1])
 
 
 @operation
 def q4_matmul(op, run, first, last):
     """As `q8_matmul`."""
-    weights, scales, x, x_scales = u8_3d(op, 0), u16_3d(op, 1), i8_2d(op, 2), f32_2d(op, 3)
-    x_sums, out = i32_2d(op, 4), f32_2d(op, 5)
-    strips, blocks = i64_2d(op, 6), weights.shape[1]
+    weights, scales, x, x_scales = u8_3d(op, 0), u16_3d(op, 1), i8_2d(op, 2), f32_1d(op, 3)
+    x_offsets, out = i32_1d(op, 4), f32_2d(op, 5)
+    strips, blocks, rows = i64_2d(op, 6), weights.shape[1], out.shape[0]
     for s in range(len(strips)):
         start, each = strips[s, 0], strips[s, 1]
         for tile in range(start + first * each, start + last * each):
-            for row in range(0, x.shape[0], ROW_GROUP):
-                count = min(ROW_GROUP, x.shape[0] - row)
-                q4_tile(weights, scales, x, x_scales, x_sums, out, tile, blocks, row, count, out.shape[1])
+            for row in range(0, rows, ROW_GROUP):
+                count = min(ROW_GROUP, rows - row)
+                q4_tile(weights, scales, x, x_scales, x_offsets, out, tile, blocks, row, count, out.shape[1])
 
 
 @operation

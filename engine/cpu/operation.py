@@ -77,11 +77,8 @@ f32_1d, f32_2d = _array_reader(types.float32, 1), _array_reader(types.float32, 2
 f32_3d, f32_4d = _array_reader(types.float32, 3), _array_reader(types.float32, 4)
 i64_1d, i64_2d = _array_reader(types.int64, 1), _array_reader(types.int64, 2)
 u16_2d, u16_3d = _array_reader(types.uint16, 2), _array_reader(types.uint16, 3)
-u8_3d, i8_2d, i32_2d = (
-    _array_reader(types.uint8, 3),
-    _array_reader(types.int8, 2),
-    _array_reader(types.int32, 2),
-)
+u8_3d, i8_2d = _array_reader(types.uint8, 3), _array_reader(types.int8, 2)
+i32_1d, i32_2d = _array_reader(types.int32, 1), _array_reader(types.int32, 2)
 
 
 @intrinsic

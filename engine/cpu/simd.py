@@ -23,9 +23,13 @@ ROW_GROUP = 8
 FEW, TOGETHER, WIDE = 2, 4, 1024
 """Up to FEW rows take TOGETHER tiles of bfloat16 weights at once where these are less than WIDE: a lone sum waits
 for its own last addition. Wider matrices are read from memory, best as one stream, and that takes longer still."""
-NEAR, FAR = (4096, 3), (8192, 2)
-"""How many bytes ahead weights are prefetched, and how near to the core, for up to FEW rows and for more: then
-the rows themselves need the nearest cache."""
+PREFETCH = {
+    8: ((FEW, ((2048, 2),)), (5, ((2048, 3),)), (ROW_GROUP, ((8192, 2), (2048, 3)))),
+    4: ((FEW, ((2048, 3),)), (ROW_GROUP, ((8192, 2),))),
+    16: ((FEW, ((4096, 3),)), (ROW_GROUP, ((8192, 2),))),
+}
+"""By bits of a weight and most rows: which cache lines are prefetched, as bytes ahead and nearness to the core (2: the
+second cache, 3: the first). As measured: the more rows, the less far the processor looks ahead by itself."""
 Q8_BLOCK_BYTES = TILE * BLOCK
 Q4_BLOCK_BYTES = TILE * BLOCK // 2
 
@@ -71,14 +75,14 @@ class _Emitter:
         shifted = self.builder.shl(wide, self.splat(ir.Constant(i32, 16), i32x16))
         return self.builder.bitcast(shifted, f32x16)
 
-    def prefetch(self, pointer, offset, rows: int) -> None:
-        """The cache line that comes after the item at `offset`, as far ahead as is good for `rows`."""
-        ahead, nearness = NEAR if rows <= FEW else FAR
+    def prefetch(self, pointer, offset, bits: int, rows: int) -> None:
+        """The cache lines that come after the item at `offset`, as is good for weights of `bits` and for `rows`."""
         kind = ir.FunctionType(ir.VoidType(), [i8.as_pointer(), i32, i32, i32])
         function = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.prefetch.p0")
         here = self.builder.bitcast(self.builder.gep(pointer, [offset]), i8.as_pointer())
-        address = self.builder.gep(here, [self.constant(ahead)])
-        self.builder.call(function, [address, *(ir.Constant(i32, n) for n in (0, nearness, 1))])
+        for distance, nearness in next(lines for most, lines in PREFETCH[bits] if rows <= most):
+            address = self.builder.gep(here, [self.constant(distance)])
+            self.builder.call(function, [address, *(ir.Constant(i32, n) for n in (0, nearness, 1))])
 
     def dot4(self, accumulator, weights, activations, vnni: bool) -> ir.Value:
         """accumulator + unsigned bytes of `weights` times signed bytes of `activations`, 4 a lane, int32."""
@@ -155,7 +159,6 @@ def _row_bases(emit: _Emitter, first_row, rows: int, width) -> list:
 
 def _quantized_code(bits: int):
     """The code generator for one tile of q8 or q4 weights and up to ROW_GROUP rows of int8 activations."""
-    zero_point = 128 if bits == 8 else 8
     block_bytes = Q8_BLOCK_BYTES if bits == 8 else Q4_BLOCK_BYTES
 
     def code(context, builder, signature, args):
@@ -166,21 +169,19 @@ def _quantized_code(bits: int):
             emit.data(kind, value, item)
             for kind, value, item in zip(signature.args, args, items, strict=False)
         )
-        weights, scales, x, x_scales, x_sums, out = arrays
+        weights, scales, x, x_scales, x_offsets, out = arrays
         tile, blocks, first_row, row_count, out_width = args[6:]
         first_block = builder.mul(tile, blocks)
 
-        def integer_dots(block, x_rows, scale_rows):
+        def integer_dots(block, places):
             """[row] <16 x i32>: exact dot products of this block, zero point folded in."""
             offset = builder.mul(builder.add(first_block, block), emit.constant(block_bytes))
-            sums = [emit.load(x_sums, builder.add(base, block), i32) for base in scale_rows]
-            point = ir.Constant(i32, -zero_point)
-            dots = [emit.splat(builder.mul(total, point), i32x16) for total in sums]
-            inputs = [builder.add(base, builder.mul(block, emit.constant(BLOCK))) for base in x_rows]
+            dots = [emit.splat(emit.load(x_offsets, place, i32), i32x16) for place in places]
+            inputs = [builder.mul(place, emit.constant(BLOCK)) for place in places]
             for part in range(block_bytes // 64):
                 at = builder.add(offset, emit.constant(64 * part))
                 packed = emit.load(weights, at, i32x16)
-                emit.prefetch(weights, at, len(x_rows))
+                emit.prefetch(weights, at, bits, len(places))
                 for group, values in _byte_groups(emit, part, packed, bits):
                     for m, base in enumerate(inputs):
                         word = emit.load(x, builder.add(base, emit.constant(4 * group)), i32)
@@ -188,15 +189,16 @@ def _quantized_code(bits: int):
             return dots
 
         def emit_for(rows):
-            x_rows = _row_bases(emit, first_row, rows, builder.mul(blocks, emit.constant(BLOCK)))
-            scale_rows = _row_bases(emit, first_row, rows, blocks)
+            first_place = builder.mul(first_row, blocks)
 
             def body(block, partials):
-                dots = integer_dots(block, x_rows, scale_rows)
+                place = builder.add(first_place, builder.mul(block, emit.constant(rows)))
+                places = [builder.add(place, emit.constant(m)) for m in range(rows)]
+                dots = integer_dots(block, places)
                 at = builder.mul(builder.add(first_block, block), emit.constant(TILE))
                 weight_scale = emit.bfloat16_lanes(emit.load(scales, at, i16x16))
                 for m, partial in enumerate(partials):
-                    x_scale = emit.load(x_scales, builder.add(scale_rows[m], block), f32)
+                    x_scale = emit.load(x_scales, places[m], f32)
                     scaled = builder.fmul(builder.sitofp(dots[m], f32x16), weight_scale)
                     emit.add_to(partial, builder.fmul(scaled, emit.splat(x_scale, f32x16)))
 
@@ -241,7 +243,7 @@ def _bfloat16_code(tiles: int):
                 for base in bases:
                     at = builder.add(base, builder.mul(k, emit.constant(TILE)))
                     words = emit.load(weights, at, i32x16)
-                    emit.prefetch(weights, at, rows)
+                    emit.prefetch(weights, at, 16, rows)
                     halves = builder.shl(words, shift), builder.and_(words, high)
                     both.append([builder.bitcast(half, f32x16) for half in halves])
                 for half in range(2):
@@ -266,15 +268,16 @@ _INDEXES = (types.intp,) * 5
 
 
 @intrinsic
-def q8_tile(typing, weights, scales, x, x_scales, x_sums, out, tile, blocks, first_row, rows, out_width):
-    """out[first_row + m, 16*tile + lane] for m < rows <= 8, weights [tiles, blocks, 512] uint8."""
-    return types.void(weights, scales, x, x_scales, x_sums, out, *_INDEXES), _quantized_code(8)
+def q8_tile(typing, weights, scales, x, x_scales, x_offsets, out, tile, blocks, first_row, rows, out_width):
+    """out[first_row + m, 16*tile + lane] for m < rows <= 8, weights [tiles, blocks, 512] uint8; x, x_scales and
+    x_offsets as of `kernels.quantize`."""
+    return types.void(weights, scales, x, x_scales, x_offsets, out, *_INDEXES), _quantized_code(8)
 
 
 @intrinsic
-def q4_tile(typing, weights, scales, x, x_scales, x_sums, out, tile, blocks, first_row, rows, out_width):
+def q4_tile(typing, weights, scales, x, x_scales, x_offsets, out, tile, blocks, first_row, rows, out_width):
     """As `q8_tile`, weights [tiles, blocks, 256] uint8, two values a byte."""
-    return types.void(weights, scales, x, x_scales, x_sums, out, *_INDEXES), _quantized_code(4)
+    return types.void(weights, scales, x, x_scales, x_offsets, out, *_INDEXES), _quantized_code(4)
 
 
 @intrinsic

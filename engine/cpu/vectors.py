@@ -250,7 +250,7 @@ def halving_sum(typing, value):
 
 @intrinsic
 def quantize_block(typing, x, start, inverse, values):
-    """values[start : start + 32] int8 = round(x[start : start + 32] * inverse), both 1-D; returns their sum."""
+    """values [32] int8 = round(x[start : start + 32] * inverse) of a 1-D x; returns their sum."""
 
     def code(context, builder, signature, args):
         source = context.make_array(signature.args[0])(context, builder, value=args[0])
@@ -258,11 +258,12 @@ def quantize_block(typing, x, start, inverse, values):
         i8x16 = ir.VectorType(ir.IntType(8), LANES)
         total = ir.Constant(i32x16, [0] * LANES)
         for half in range(2):
-            at = builder.add(args[1], ir.Constant(args[1].type, LANES * half))
+            here = ir.Constant(args[1].type, LANES * half)
+            at = builder.add(args[1], here)
             part = builder.load(builder.bitcast(builder.gep(source.data, [at]), f32x16.as_pointer()), align=4)
             scaled = builder.fmul(part, _splat(builder, args[2], f32x16))
             whole = builder.fptosi(_call(builder, "llvm.rint.v16f32", f32x16, [scaled]), i32x16)
-            place = builder.bitcast(builder.gep(target.data, [at]), i8x16.as_pointer())
+            place = builder.bitcast(builder.gep(target.data, [here]), i8x16.as_pointer())
             builder.store(builder.trunc(whole, i8x16), place, align=1)
             total = builder.add(total, whole)
         return _call(builder, "llvm.vector.reduce.add.v16i32", i32, [total])

@@ -50,6 +50,8 @@ ROWS = range(1, MAX_DRAFT + 1)
 PASSES = 4
 """Timed passes for every number of rows, in each repeat."""
 CONTEXT_ROWS = (1, 4)
+CACHE_BYTES = 1 << 28
+"""Weights of so many bytes and less may stay in a large processor's cache."""
 TOP_K = SamplingOptions(temperature=0.8, top_k=20, seed=1)
 
 
@@ -230,7 +232,7 @@ def text(report: dict) -> str:
         f"read bandwidth   {report['read_bandwidth_gbps']:8.1f} GB/s, measured in this run "
         f"({report['read_bandwidth_spread'][0]:.1f} to {report['read_bandwidth_spread'][1]:.1f})",
         f"floor            {report['floor_ms']:8.2f} ms: the step reads at "
-        f"{100 * report['bandwidth_share']:.0f} % of the bandwidth",
+        f"{100 * report['bandwidth_share']:.0f} % of the bandwidth{_doubt(report)}",
         f"prefill          {report['prefill_tokens_per_second']:8.1f} tokens/s in chunks of "
         f"{report['prefill_chunk']}",
         "",
@@ -244,6 +246,15 @@ def text(report: dict) -> str:
     if report["contexts"]:
         lines += ["", _contexts_text(report)]
     return "\n".join(lines)
+
+
+def _doubt(report: dict) -> str:
+    """What to make of a step that reads faster than the memory."""
+    if report["bandwidth_share"] <= 1:
+        return ""
+    if report["weight_bytes"] <= CACHE_BYTES:
+        return " (its weights may stay in the cache)"
+    return " (the machine was busy while it was measured: try again)"
 
 
 def _phases_text(report: dict) -> str:

@@ -44,6 +44,8 @@ class Conversation:
         self.settings, self.chat, self.journal = settings, chat, journal
         self.transcript = Transcript()
         self.figures = Figures()
+        self._timed = chat
+        """The chat that the figures' times are of."""
         self.ready: Ready | None = None
         self.progress: Loading | Prefill | None = None
         """What is being waited for, while it is."""
@@ -255,14 +257,15 @@ class Conversation:
     def turns_changed(self) -> None:
         """Write the transcript anew from the chat."""
         self.transcript.clear()
-        self.figures = Figures()
+        self.figures.recount(event for turn in self.chat.turns for event in turn.rounds.values())
+        if self.chat is not self._timed:
+            self.figures.forget_times()
+            self._timed = self.chat
         self.context_used = 0
         for turn in self.chat.turns:
             if turn.tokens:
                 self.context_used = turn.tokens[-1].position + 1
             show_turn(self.transcript, turn)
-            for event in turn.rounds.values():
-                self.figures.add(event)
         for notice in self.chat.notices:
             self.complain(notice)
 

@@ -4,35 +4,49 @@ from __future__ import annotations
 
 import statistics
 from collections import deque
+from collections.abc import Iterable
 
 from kestrel_engine.events import Round
+from kestrel_tui.live.speedup import Speedup
 from kestrel_tui.stats import TurnStats
 
 _RECENT = 8
 """Rounds that make up "now"."""
-_ENOUGH = 4
-"""Rounds without drafts that make a stretch to compare with."""
 _WINDOW = 256
 """Rounds that the medians look back on."""
 
 
 class Figures:
-    """Adds up the rounds of a chat as they come."""
+    """Adds up the rounds of a chat as they come.
+
+    What they yielded is counted for the whole chat; how long they took, for those that this process went through.
+    """
 
     def __init__(self) -> None:
+        self.speedup = Speedup()
+        """Of all chats of this process: it is the machine's and the model's."""
+        self.recount(())
+        self.forget_times()
+
+    def recount(self, rounds: Iterable[Round]) -> None:
+        """The chat has these rounds, and no others."""
         self.totals = TurnStats()
+        for event in rounds:
+            self.totals.add(event)
+
+    def forget_times(self) -> None:
+        """Another chat begins, or goes on."""
         self.last: Round | None = None
         self.speeds: deque[float | None] = deque(maxlen=_WINDOW)
         """Milliseconds per token of each round, oldest first; None where the draft length was changed."""
         self._recent: deque[tuple[float, int]] = deque(maxlen=_RECENT)
-        self._plain: deque[float] = deque(maxlen=_WINDOW)
-        self._drafted: deque[tuple[float, int]] = deque(maxlen=_WINDOW)
         self._phases: deque[tuple[float, float, float]] = deque(maxlen=_RECENT)
 
     def add(self, event: Round) -> None:
         milliseconds = event.draft_ms + event.verify_ms + event.replay_ms
         produced = event.accepted + 1
         self.totals.add(event)
+        self.speedup.add(event)
         self.last = event
         # The first round of an answer also shows the prompt to the draft head: no measure of later ones.
         if event.index == 0:
@@ -40,10 +54,6 @@ class Figures:
         self.speeds.append(milliseconds / produced)
         self._recent.append((milliseconds, produced))
         self._phases.append((event.draft_ms, event.verify_ms, event.replay_ms))
-        if event.drafted:
-            self._drafted.append((milliseconds, produced))
-        else:
-            self._plain.append(milliseconds)
 
     def mark(self) -> None:
         """The draft length was changed here."""
@@ -63,20 +73,6 @@ class Figures:
     def median(self) -> float | None:
         known = [speed for speed in self.speeds if speed is not None]
         return statistics.median(known) if known else None
-
-    @property
-    def plain(self) -> float | None:
-        """Milliseconds per token of this chat's rounds without drafts."""
-        return statistics.median(self._plain) if len(self._plain) >= _ENOUGH else None
-
-    @property
-    def speedup(self) -> float | None:
-        """How many times faster rounds with drafts were than those without, all their costs included."""
-        if self.plain is None or len(self._drafted) < _ENOUGH:
-            return None
-        # The median round, so that a moment in which the machine did something else does not decide.
-        milliseconds = statistics.median(milliseconds for milliseconds, _ in self._drafted)
-        return self.plain * statistics.fmean(produced for _, produced in self._drafted) / milliseconds
 
     @property
     def phases(self) -> tuple[float, float, float] | None:

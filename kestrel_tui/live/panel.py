@@ -120,22 +120,25 @@ def _speed(conversation: Conversation) -> Iterator[Part]:
         (" median", _MUTED),
     ))  # fmt: skip
     toggle = shown_key(conversation.settings.keys, "speculation.toggle")
-    if figures.speedup is not None:
-        yield part(Content.assemble(
-            ("speed-up ", _MUTED), (f"{figures.speedup:.2f}×", _STRONG),
-            (f" ({_number(figures.plain)} ms without)", _MUTED),
-        ))  # fmt: skip
-    elif figures.plain is None:
-        words = f"speed-up not known yet: press {toggle} in an answer, it goes on without drafts to compare"
-        short = part(Content.styled(f"speed-up – ({toggle} compares)", _MUTED), rank=_DRAFTER)
-        yield part(Content.styled(words, _MUTED), rank=_WORDS, short=short)
-    else:
-        words = f"{_number(figures.plain)} ms without drafts; nothing to compare with yet"
-        short = part(Content.styled(f"{_number(figures.plain)} ms without drafts", _MUTED))
-        yield part(Content.styled(words, _MUTED), rank=_WORDS, short=short)
+    yield _speedup(figures.speedup.ratio, figures.speedup.plain, toggle)
     if figures.totals.tally.rounds:
         per_round = figures.totals.as_dict()["tokens_per_round"]
         yield part(Content.assemble(("tokens/round ", _MUTED), f"{per_round:.2f}"))
+
+
+def _speedup(ratio: float | None, plain: float | None, toggle: str) -> Part:
+    """ratio: how many times faster drafts make it. plain: milliseconds per token without; None if not known."""
+    if ratio is not None:
+        return part(Content.assemble(
+            ("speed-up ", _MUTED), (f"{ratio:.1f}×", _STRONG), (f" ({_number(plain)} ms without)", _MUTED),
+        ))  # fmt: skip
+    if plain is None:
+        words = f"speed-up not known yet: press {toggle} in an answer, it goes on without drafts to compare"
+        short = part(Content.styled(f"speed-up – ({toggle} compares)", _MUTED), rank=_DRAFTER)
+    else:
+        words = f"{_number(plain)} ms without drafts; nothing to compare with yet"
+        short = part(Content.styled(f"{_number(plain)} ms without drafts", _MUTED))
+    return part(Content.styled(words, _MUTED), rank=_WORDS, short=short)
 
 
 def _acceptance(figures: Figures) -> Iterator[Part]:

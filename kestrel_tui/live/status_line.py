@@ -64,8 +64,9 @@ def _figures(conversation: Conversation) -> Content:
     speed = figures.now or figures.median
     if speed is not None:
         parts.append(Content(f"{speed:.1f} ms/token"))
-    if figures.speedup is not None:
-        parts.append(Content(f"{figures.speedup:.2f}×"))
+    speedup = figures.speedup.ratio
+    if speedup is not None:
+        parts.append(Content(f"{speedup:.1f}×"))
     if figures.totals.tally.drafted:
         stats = figures.totals.as_dict()
         parts.append(Content(f"{stats['tokens_per_round']:.1f}/round"))

@@ -145,11 +145,7 @@ class Commands:
         if stats is None:
             self._host.say("(no answer yet)")
             return
-        lines = []
-        for name, value in stats.as_dict().items():
-            shown = [round(item, 3) for item in value] if isinstance(value, list) else round(value, 3)
-            lines.append(f"{name.replace('_', ' ')}: {shown}")
-        self._host.say("\n".join(lines))
+        self._host.say("\n".join(stats.lines()))
 
     def _change(self, **values: object) -> None:
         self._host.settings = dataclasses.replace(self._host.settings, **values)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kestrel_engine.events import Released, Round, TurnEnded
 from kestrel_engine.tally import Tally
 from kestrel_tui.words import counted
@@ -58,6 +60,32 @@ class TurnStats:
             )
             parts.append(f"seed {self._ended.seed}")
         return "[" + ", ".join(parts) + "]"
+
+    def lines(self) -> Iterator[str]:
+        """All figures, for people: a line for each subject."""
+        stats, tally = self.as_dict(), self.tally
+        speed = f" in {stats['decode_ms']:.0f} ms, {stats['ms_per_token']:.1f} ms each" if self._ended else ""
+        yield f"answer: {counted(self.tokens, 'token')}{speed}"
+        if self._ended:
+            yield f"prompt: {counted(self._ended.prompt_tokens, 'token')} in {stats['prefill_ms']:.0f} ms"
+            yield f"seed: {self._ended.seed}"
+        yield f"model: loaded in {self._load_ms:.0f} ms"
+        yield f"rounds: {tally.rounds}, {stats['tokens_per_round']:.2f} tokens in each"
+        if not tally.drafted:
+            yield "drafts: none"
+            return
+        wrong, untested = tally.tested - tally.accepted, tally.drafted - tally.tested
+        yield (
+            f"drafts: {tally.drafted}, of which {tally.accepted} accepted, {wrong} wrong, and {untested} not tested"
+            " (behind a wrong one, or behind the end)"
+        )
+        yield f"accepted: {stats['acceptance_rate']:.0%} ({tally.accepted} of {tally.tested} tested)"
+        rates = enumerate(tally.acceptance_by_position, start=1)
+        yield "right at position " + ", ".join(f"{place}: {rate:.0%}" for place, rate in rates)
+        histogram = enumerate(tally.accepted_histogram)
+        yield ", ".join(
+            f"{counted(rounds, 'round')} accepted {count}" for count, rounds in histogram if rounds
+        )
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -146,3 +146,16 @@ def test_fewer_drafts_than_auto_are_some_and_then_nothing_is_said_of_auto() -> N
         engine.end()
 
     drive(scenario, engine=Puppet, size=(100, 40))
+
+
+def test_what_was_accepted_fits_in_a_line_of_a_long_chat() -> None:
+    async def scenario(chat: Driver) -> None:
+        engine = await chat.asked()
+        for number in range(1200):
+            engine.emit(round_of(number, ["a ", "b ", "c "]))
+        await chat.taken()
+        chat.screen.show()
+        assert "accepted 100% (2400/2400 tested)" in shown(chat.screen.query_one(Panel))
+        engine.end()
+
+    drive(scenario, engine=Puppet, size=(110, 40))

@@ -120,7 +120,9 @@ def test_commands(home: Path) -> None:
     assert "(reasoning: on)" in errors and "/think what: use on, off or auto" in errors
     assert "unknown command /bogus" in errors
     assert "(no answer yet)" in errors and "(nothing was asked yet)" in errors
-    assert "tokens per round: 3.0" in errors
+    assert "answer: 3 tokens in 6 ms, 2.0 ms each\n" in errors
+    assert "drafts: 3, of which 2 accepted, 1 wrong, and 0 not tested" in errors
+    assert "\naccepted: 67% (2 of 3 tested)\n" in errors
 
 
 def test_retry_and_undo_withdraw_turns(home: Path) -> None:

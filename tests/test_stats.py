@@ -77,3 +77,21 @@ def test_the_line_names_speed_acceptance_and_seed() -> None:
         "[5 tokens, 4.0 ms each, 2.50 a round, 3 of 4 tested drafts accepted (by position 0.50 1.00 1.00), "
         "prompt 1 token in 3 ms, seed 42]"
     )
+
+
+def test_the_report_accounts_for_every_draft() -> None:
+    stats = stats_of((3, 3), (4, 1), (0, 0))
+    stats.finish(TurnEnded("stop", "xxxxxxx", 7, 11, 3.0, 28.0, 42))
+    assert list(stats.lines()) == [
+        "answer: 7 tokens in 28 ms, 4.0 ms each",
+        "prompt: 11 tokens in 3 ms",
+        "seed: 42",
+        "model: loaded in 7 ms",
+        "rounds: 3, 2.33 tokens in each",
+        "drafts: 7, of which 4 accepted, 1 wrong, and 2 not tested (behind a wrong one, or behind the end)",
+        "accepted: 80% (4 of 5 tested)",
+        "right at position 1: 100%, 2: 50%, 3: 100%",
+        "1 round accepted 0, 1 round accepted 1, 1 round accepted 3",
+    ]
+    assert "drafts: none" in list(stats_of((0, 0)).lines())
+    assert next(TurnStats().lines()) == "answer: 0 tokens"

@@ -148,7 +148,7 @@ def _acceptance(figures: Figures) -> Iterator[Part]:
         Content.assemble(
             ("accepted ", _MUTED),
             (f"{rate:.0%}", _STRONG),
-            (f" ({totals.tally.accepted} of {totals.tally.tested} tested)", _MUTED),
+            (f" ({totals.tally.accepted}/{totals.tally.tested} tested)", _MUTED),
         )
     )
     title = Content.styled("  n right at n    rounds with n", _MUTED)

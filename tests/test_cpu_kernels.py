@@ -309,7 +309,8 @@ def draw_cache(seed, kv_heads: int, width: int, length: int, positions: int) -> 
     return KVCache(np.ascontiguousarray(keys.transpose(0, 1, 3, 2)), values, length)
 
 
-ATTENTION_SHAPES = [(1, 1, 16), (4, 2, 32), (3, 3, 48), (6, 2, 64), (4, 1, 96)]  # query heads, kv heads, d
+ATTENTION_SHAPES = [(1, 1, 16), (4, 2, 32), (3, 3, 48), (6, 2, 64), (4, 1, 96), (9, 1, 72), (10, 2, 64)]
+"""Query heads, kv heads, d."""
 
 
 @pytest.mark.parametrize("shape", ATTENTION_SHAPES, ids=str)

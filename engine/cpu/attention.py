@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kestrel_engine.cpu.functions import ZERO, exp, sigmoid
-from kestrel_engine.cpu.jit import kernel, word
+from kestrel_engine.cpu.functions import ONE, ZERO, exp, sigmoid
+from kestrel_engine.cpu.jit import inlined, kernel, word
 from kestrel_engine.cpu.operation import (
     RUN_POSITION,
     f32_1d,
@@ -23,10 +23,16 @@ from kestrel_engine.cpu.operation import (
 )
 from kestrel_engine.cpu.reductions import inverse_rms, largest
 from kestrel_engine.cpu.vectors import LANES, exp16, load, sigmoid16, splat, store
-from kestrel_engine.numerics import HEAD_SEGMENT, SEGMENT
+from kestrel_engine.cpu.weighted_sums import (
+    KEY_SUMS,
+    VALUE_COLUMNS,
+    VALUE_SUMS,
+    key_sums,
+    value_sums,
+)
+from kestrel_engine.numerics import SEGMENT
 from kestrel_engine.state import KEY_BLOCK
 
-COLUMNS = 4 * LANES
 SHARES = 16
 """Items per kv head where positions are shared out: item n takes the blocks or segments n, n + SHARES, …"""
 
@@ -74,28 +80,15 @@ def attention_inputs(op, run, first, last):
                 values[head, at, i] = qkv[m, first_value + head * width + i]
 
 
-@kernel
-def _scores_of_two(one, other, keys, scale, one_scores, other_scores):
-    """Scores [32] of two queries [d] with a block of keys [d, 32], each in segments of 32 over d."""
-    width, scales = len(one), splat(scale)
-    a0, a1, b0, b1 = splat(ZERO), splat(ZERO), splat(ZERO), splat(ZERO)
-    for first in range(0, width, HEAD_SEGMENT):
-        c0, c1, d0, d1 = splat(ZERO), splat(ZERO), splat(ZERO), splat(ZERO)
-        for i in range(first, min(first + HEAD_SEGMENT, width)):
-            low, high = load(keys[i], 0), load(keys[i], LANES)
-            a, b = splat(one[i]), splat(other[i])
-            c0 = c0 + low * a
-            c1 = c1 + high * a
-            d0 = d0 + low * b
-            d1 = d1 + high * b
-        a0 = a0 + c0
-        a1 = a1 + c1
-        b0 = b0 + d0
-        b1 = b1 + d1
-    store(one_scores, 0, a0 * scales)
-    store(one_scores, LANES, a1 * scales)
-    store(other_scores, 0, b0 * scales)
-    store(other_scores, LANES, b1 * scales)
+@inlined
+def _following(item, last, place, places):
+    """Head and place of the block or segment that a thread takes after the `place`-th of `places` of an item; itself
+    where there is none."""
+    if place + SHARES < places:
+        return item // SHARES, place + SHARES
+    if item + 1 < last and (item + 1) % SHARES < places:
+        return (item + 1) // SHARES, (item + 1) % SHARES
+    return item // SHARES, place
 
 
 @operation
@@ -107,28 +100,25 @@ def attention_scores(op, run, first, last):
     """
     query, keys, offset, scores = f32_3d(op, 0), f32_4d(op, 1), integer(op, 2), f32_3d(op, 3)
     rows, heads, width = query.shape
-    kv_heads = len(keys)
-    shared = heads // kv_heads
-    length = word(run, RUN_POSITION) + offset + rows
+    kv_heads, most_blocks = keys.shape[:2]
+    shared, positions, size = heads // kv_heads, scores.shape[2], width * KEY_BLOCK
+    blocks = (word(run, RUN_POSITION) + offset + rows - 1) // KEY_BLOCK + 1
     scale = np.float32(1.0 / np.sqrt(np.float64(width)))
+    flat_query, flat_keys, flat_scores = query.reshape(-1), keys.reshape(-1), scores.reshape(-1)
     for item in range(first, last):
         kv_head = item // SHARES
-        head = kv_head * shared
-        for block in range(item % SHARES, (length + KEY_BLOCK - 1) // KEY_BLOCK, SHARES):
-            start, end = block * KEY_BLOCK, (block + 1) * KEY_BLOCK
-            for n in range(0, rows * shared, 2):
-                # The last of an odd number is paired with itself.
-                m, h = n // shared, head + n % shared
-                other = min(n + 1, rows * shared - 1)
-                m2, h2 = other // shared, head + other % shared
-                _scores_of_two(
-                    query[m, h],
-                    query[m2, h2],
-                    keys[kv_head, block],
-                    scale,
-                    scores[m, h, start:end],
-                    scores[m2, h2, start:end],
-                )
+        for block in range(item % SHARES, blocks, SHARES):
+            start, at = block * KEY_BLOCK, (kv_head * most_blocks + block) * size
+            next_head, next_block = _following(item, last, block, blocks)
+            ahead, here = (next_head * most_blocks + next_block) * size - at, flat_keys[at:]
+            for m in range(rows):
+                for head in range(kv_head * shared, (kv_head + 1) * shared, KEY_SUMS):
+                    count = min(KEY_SUMS, (kv_head + 1) * shared - head)
+                    row = m * heads + head
+                    queries, found = flat_query[row * width :], flat_scores[row * positions + start :]
+                    key_sums(
+                        here, KEY_BLOCK, queries, width, scale, found, positions, count, width, ahead, m, rows
+                    )
 
 
 @operation
@@ -148,33 +138,6 @@ def attention_weights(op, run, first, last):
             store(row, p, exp16(load(row, p) - shift))
         for p in range(whole, len(row)):
             row[p] = exp(row[p] - top)
-
-
-@kernel
-def _sums_of_two(one, other, values, at, one_sums, other_sums):
-    """Columns at..at+63 of the sums of values [n, d], weighted by `one` and by `other` [n]."""
-    a0, a1, a2, a3 = splat(ZERO), splat(ZERO), splat(ZERO), splat(ZERO)
-    b0, b1, b2, b3 = splat(ZERO), splat(ZERO), splat(ZERO), splat(ZERO)
-    for p in range(len(one)):
-        a, b, row = splat(one[p]), splat(other[p]), values[p]
-        v0, v1 = load(row, at), load(row, at + LANES)
-        v2, v3 = load(row, at + 2 * LANES), load(row, at + 3 * LANES)
-        a0 = a0 + a * v0
-        a1 = a1 + a * v1
-        a2 = a2 + a * v2
-        a3 = a3 + a * v3
-        b0 = b0 + b * v0
-        b1 = b1 + b * v1
-        b2 = b2 + b * v2
-        b3 = b3 + b * v3
-    store(one_sums, at, a0)
-    store(one_sums, at + LANES, a1)
-    store(one_sums, at + 2 * LANES, a2)
-    store(one_sums, at + 3 * LANES, a3)
-    store(other_sums, at, b0)
-    store(other_sums, at + LANES, b1)
-    store(other_sums, at + 2 * LANES, b2)
-    store(other_sums, at + 3 * LANES, b3)
 
 
 @kernel
@@ -204,25 +167,35 @@ def attention_values(op, run, first, last):
     """
     weights, values, offset = f32_3d(op, 0), f32_3d(op, 1), integer(op, 2)
     sums, weight_sums = f32_4d(op, 3), f32_3d(op, 4)
-    rows, heads, _ = weights.shape
-    kv_heads = len(values)
-    shared = heads // kv_heads
-    position, whole = word(run, RUN_POSITION) + offset, values.shape[2] // COLUMNS * COLUMNS
+    rows, heads, positions = weights.shape
+    kv_heads, most, width = values.shape
+    shared, whole = heads // kv_heads, width // VALUE_COLUMNS * VALUE_COLUMNS
+    position = word(run, RUN_POSITION) + offset
+    segments = (position + rows - 1) // SEGMENT + 1
+    flat_weights, flat_values, flat_sums = weights.reshape(-1), values.reshape(-1), sums.reshape(-1)
     for item in range(first, last):
         kv_head = item // SHARES
-        for segment in range(item % SHARES, (position + rows - 1) // SEGMENT + 1, SHARES):
+        for segment in range(item % SHARES, segments, SHARES):
             start = segment * SEGMENT
+            next_head, next_segment = _following(item, last, segment, segments)
+            at = (kv_head * most + start) * width
+            ahead = (next_head * most + next_segment * SEGMENT) * width - at
             for m in range(rows):
-                end = min(start + SEGMENT, position + m + 1)
-                part = values[kv_head, start:end]
-                for head in range(kv_head * shared, (kv_head + 1) * shared, 2):
-                    pair = min(head + 1, (kv_head + 1) * shared - 1)
-                    one, other = weights[m, head, start:end], weights[m, pair, start:end]
-                    for at in range(0, whole, COLUMNS):
-                        _sums_of_two(one, other, part, at, sums[segment, m, head], sums[segment, m, pair])
-                    _few_sums(one, part, whole, sums[segment, m, head])
-                    _few_sums(other, part, whole, sums[segment, m, pair])
-                    weight_sums[segment, m, head], weight_sums[segment, m, pair] = _sum(one), _sum(other)
+                length = max(0, min(SEGMENT, position + m + 1 - start))
+                for head in range(kv_head * shared, (kv_head + 1) * shared, VALUE_SUMS):
+                    count = min(VALUE_SUMS, (kv_head + 1) * shared - head)
+                    row = m * heads + head
+                    own = flat_weights[row * positions + start :]
+                    for column in range(0, whole, VALUE_COLUMNS):
+                        here = flat_values[at + column :]
+                        found = flat_sums[(segment * rows * heads + row) * width + column :]
+                        value_sums(
+                            here, width, own, positions, ONE, found, width, count, length, ahead, m, rows
+                        )
+                for head in range(kv_head * shared, (kv_head + 1) * shared):
+                    part = weights[m, head, start : start + length]
+                    _few_sums(part, values[kv_head, start : start + length], whole, sums[segment, m, head])
+                    weight_sums[segment, m, head] = _sum(part)
 
 
 @operation

@@ -44,7 +44,7 @@ def has_vnni() -> bool:
     return "+avx512vnni" in features.split(",")
 
 
-class _Emitter:
+class Emitter:
     """Small helpers around one IR builder."""
 
     def __init__(self, context, builder):
@@ -77,12 +77,16 @@ class _Emitter:
 
     def prefetch(self, pointer, offset, bits: int, rows: int) -> None:
         """The cache lines that come after the item at `offset`, as is good for weights of `bits` and for `rows`."""
+        for distance, nearness in next(lines for most, lines in PREFETCH[bits] if rows <= most):
+            self.fetch_line(pointer, offset, distance, nearness)
+
+    def fetch_line(self, pointer, offset, distance: int, nearness: int) -> None:
+        """The cache line so many bytes beyond the item at `offset`."""
         kind = ir.FunctionType(ir.VoidType(), [i8.as_pointer(), i32, i32, i32])
         function = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.prefetch.p0")
         here = self.builder.bitcast(self.builder.gep(pointer, [offset]), i8.as_pointer())
-        for distance, nearness in next(lines for most, lines in PREFETCH[bits] if rows <= most):
-            address = self.builder.gep(here, [self.constant(distance)])
-            self.builder.call(function, [address, *(ir.Constant(i32, n) for n in (0, nearness, 1))])
+        address = self.builder.gep(here, [self.constant(distance)])
+        self.builder.call(function, [address, *(ir.Constant(i32, n) for n in (0, nearness, 1))])
 
     def dot4(self, accumulator, weights, activations, vnni: bool) -> ir.Value:
         """accumulator + unsigned bytes of `weights` times signed bytes of `activations`, 4 a lane, int32."""
@@ -113,7 +117,7 @@ class _Emitter:
         return self.builder.select(self.builder.icmp_signed("<", a, b), a, b)
 
 
-def _segments(emit: _Emitter, units, per_segment: int, rows: int, body):
+def segmented_sums(emit: Emitter, units, per_segment: int, rows: int, body):
     """The canonical two-level sum. `body(unit, partial)` adds one unit's terms to `partial[row]`."""
     b = emit.builder
     totals, partials = emit.accumulators(rows), emit.accumulators(rows)
@@ -131,7 +135,7 @@ def _segments(emit: _Emitter, units, per_segment: int, rows: int, body):
     return [b.load(total) for total in totals]
 
 
-def _store_rows(emit: _Emitter, totals, out, out_width, first_row, tile) -> None:
+def _store_rows(emit: Emitter, totals, out, out_width, first_row, tile) -> None:
     b = emit.builder
     for m, total in enumerate(totals):
         row = b.add(first_row, emit.constant(m))
@@ -139,7 +143,7 @@ def _store_rows(emit: _Emitter, totals, out, out_width, first_row, tile) -> None
         b.store(total, b.bitcast(b.gep(out, [offset]), f32x16.as_pointer()), align=4)
 
 
-def _for_each_row_count(builder, rows, emit_for, most=ROW_GROUP) -> None:
+def for_each_row_count(builder, rows, emit_for, most=ROW_GROUP) -> None:
     """Code for every row count 1..most, unrolled, and a switch on the run-time `rows`."""
     end = builder.append_basic_block("rows.end")
     cases = [builder.append_basic_block(f"rows.{count}") for count in range(1, most + 1)]
@@ -152,7 +156,7 @@ def _for_each_row_count(builder, rows, emit_for, most=ROW_GROUP) -> None:
     builder.position_at_end(end)
 
 
-def _row_bases(emit: _Emitter, first_row, rows: int, width) -> list:
+def _row_bases(emit: Emitter, first_row, rows: int, width) -> list:
     b = emit.builder
     return [b.mul(b.add(first_row, emit.constant(m)), width) for m in range(rows)]
 
@@ -162,7 +166,7 @@ def _quantized_code(bits: int):
     block_bytes = Q8_BLOCK_BYTES if bits == 8 else Q4_BLOCK_BYTES
 
     def code(context, builder, signature, args):
-        emit = _Emitter(context, builder)
+        emit = Emitter(context, builder)
         vnni = has_vnni()
         items = (i8, i16, i8, f32, i32, f32)
         arrays = (
@@ -202,16 +206,16 @@ def _quantized_code(bits: int):
                     scaled = builder.fmul(builder.sitofp(dots[m], f32x16), weight_scale)
                     emit.add_to(partial, builder.fmul(scaled, emit.splat(x_scale, f32x16)))
 
-            totals = _segments(emit, blocks, SEGMENT // BLOCK, rows, body)
+            totals = segmented_sums(emit, blocks, SEGMENT // BLOCK, rows, body)
             _store_rows(emit, totals, out, out_width, first_row, tile)
 
-        _for_each_row_count(builder, row_count, emit_for)
+        for_each_row_count(builder, row_count, emit_for)
         return context.get_dummy_value()
 
     return code
 
 
-def _byte_groups(emit: _Emitter, part: int, packed, bits: int):
+def _byte_groups(emit: Emitter, part: int, packed, bits: int):
     """(index of the group of 4 inputs, their unsigned bytes) held by the `part`-th vector of a block."""
     if bits == 8:
         return [(part, packed)]
@@ -224,7 +228,7 @@ def _bfloat16_code(tiles: int):
     """The code generator for `tiles` tiles of bfloat16 weights and up to ROW_GROUP rows of float32 activations."""
 
     def code(context, builder, signature, args):
-        emit = _Emitter(context, builder)
+        emit = Emitter(context, builder)
         weights, x, out = (
             emit.data(signature.args[n], args[n], item) for n, item in enumerate((i16, f32, f32))
         )
@@ -254,11 +258,11 @@ def _bfloat16_code(tiles: int):
                             emit.add_to(partials[m * tiles + t], builder.fmul(both[t][half], value))
 
             pairs = builder.sdiv(width, emit.constant(2))
-            totals = _segments(emit, pairs, SEGMENT // 2, rows * tiles, body)
+            totals = segmented_sums(emit, pairs, SEGMENT // 2, rows * tiles, body)
             for t, place in enumerate(places):
                 _store_rows(emit, totals[t::tiles], out, out_width, first_row, place)
 
-        _for_each_row_count(builder, row_count, emit_for, ROW_GROUP if tiles == 1 else FEW)
+        for_each_row_count(builder, row_count, emit_for, ROW_GROUP if tiles == 1 else FEW)
         return context.get_dummy_value()
 
     return code

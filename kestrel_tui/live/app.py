@@ -15,6 +15,7 @@ from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.message import Message
 from textual.screen import Screen
+from textual.theme import ThemeProvider
 
 from kestrel_engine.errors import KestrelError
 from kestrel_tui.chats import ChatStore, read_chat
@@ -119,6 +120,9 @@ class ChatApp(App[int], inherit_bindings=False):
     def action_command_palette(self) -> None:
         if not CommandPalette.is_open(self):
             self.push_screen(Palette())
+
+    def search_themes(self) -> None:
+        self.push_screen(Palette(providers=[ThemeProvider], placeholder="Search for themes…"))
 
     def _toggle_keys(self) -> None:
         if self.screen.query("HelpPanel"):

@@ -14,11 +14,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+# Textual cannot break an entry into lines of no cells: no list is narrower than its padding and a scroll bar.
 _LOOK = """
 {name} {{ align: center middle; }}
 {name} > Vertical {{ width: 80%; max-width: 90; height: auto; max-height: 80%; padding: 1 2;
                      background: $surface; border: round $primary; }}
-{name} OptionList {{ height: auto; max-height: 100%; border: none; }}
+{name} OptionList {{ height: auto; max-height: 100%; min-width: 12; border: none; }}
 {name} Static {{ text-wrap: nowrap; text-overflow: ellipsis; }}
 {name}.-low > Vertical {{ width: 100%; max-height: 100%; padding: 0 1; }}
 {name}.-low Input {{ height: 1; border: none; padding: 0; }}
@@ -32,8 +33,9 @@ _CANCELS: list[BindingType] = [
 
 
 class Palette(CommandPalette):
-    """Textual's, which ctrl+c closes too."""
+    """Textual's, which ctrl+c closes too, and which a terminal of a few columns does not break."""
 
+    DEFAULT_CSS = "Palette CommandList { min-width: 12; }"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "escape", show=False, priority=True)]
 
 

@@ -22,7 +22,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # Keyed by the kernels' sources: numba's own cache does not notice a changed callee.
 runtime.prepare()
 
-pytest_plugins = ["small_corpus", "packed_place"]
+pytest_plugins = ["small_corpus", "packed_place", "simulations"]
 
 settings.register_profile("kestrel", deadline=None, print_blob=True)
 settings.load_profile("kestrel")

@@ -10,15 +10,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "gpu"))
 
 import faults
-from simulation import simulate
-
-
-@pytest.fixture(scope="module")
-def reports() -> dict[str, str | None]:
-    return {line["name"]: line["error"] for line in simulate("faults.py")}
 
 
 @pytest.mark.parametrize("name", faults.FAULTS)
-def test_a_planted_fault_is_reported(name, reports):
-    report = reports[name] or "no difference"
+def test_a_planted_fault_is_reported(name, simulated_faults):
+    report = simulated_faults[name]["error"] or "no difference"
     assert report.startswith(("AssertionError", "OverflowError")), report  # an int8 takes no NaN

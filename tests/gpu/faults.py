@@ -8,9 +8,13 @@ import importlib.util
 import json
 import os
 import sys
+import unittest.mock  # noqa: F401  the parent imports what takes long, the children what differs
 from pathlib import Path
 
-import numba.cuda  # noqa: F401  the parent imports what takes long, the children what differs
+import numba.cuda  # noqa: F401
+
+import kestrel_engine.reference
+import kestrel_engine.sampling  # noqa: F401
 
 FAULTS = {
     "segments added backwards": (

@@ -197,7 +197,7 @@ def load(options: EngineOptions, emit: Callable[[Event], None]) -> LoadedModel:
             emit(Notice(message))
 
     emit(Loading("reading the tokenizer"))
-    tokenizer = Tokenizer(folder, note)
+    tokenizer = Tokenizer(folder, note, lambda: emit(Loading("preparing the tokenizer (first start only)")))
     if tokenizer.vocab_size > config.vocab_size:
         counts = f"{tokenizer.vocab_size} tokens, the model {config.vocab_size}"
         raise UsageError(f"{folder}: its tokenizer has {counts}: download the model again")

@@ -38,7 +38,7 @@ WORDS, PAIRS = 1 << 15, 1 << 16
 """Most words and pairs that are remembered."""
 SMALLEST_TOKENIZER = 4 << 20
 """Bytes of a file below which the library is quick."""
-CHECKED = 32
+CHECKED = 64
 """One token in so many is encoded by the library, too, before a table is used."""
 
 
@@ -141,9 +141,17 @@ class TableVocabulary:
         return [id for id in ids if id is not None]
 
 
-def open_table(path: Path, note: Note, load: Callable[[], tokenizers.Tokenizer]) -> TableVocabulary | None:
-    """The tokenizer of the file `path`, from a table made now or in an earlier start of what `load` reads; None when
-    the library is to do it alone. `note` is told what the user should know. Raises what `load` does."""
+def open_table(
+    path: Path, note: Note, load: Callable[[], tokenizers.Tokenizer], making: Callable[[], None]
+) -> TableVocabulary | None:
+    """The tokenizer of the file `path`, from a table made now (`making` is called before) or in an earlier start of
+    what `load` reads; None when the library is to do it alone. `note` is told what the user should know. Raises what
+    `load` does."""
+
+    def make() -> MergeTable:
+        making()
+        return make_table(load())
+
     try:
         if os.stat(path).st_size < SMALLEST_TOKENIZER:
             return None
@@ -154,12 +162,12 @@ def open_table(path: Path, note: Note, load: Callable[[], tokenizers.Tokenizer])
         )
     except OSError:
         return None
-    table = cache.keep("merges", lambda: make_table(load())) if cache.filled or cache.writable else None
+    table = cache.keep("merges", make) if cache.filled or cache.writable else None
     return TableVocabulary(table) if table is not None and table.usable else None
 
 
 def make_table(library: tokenizers.Tokenizer) -> MergeTable:
-    """The table of a tokenizer, checked against it. Takes seconds."""
+    """The table of a tokenizer, checked against it, which nobody else may use meanwhile. Takes seconds."""
     vocabulary = LibraryVocabulary(library)
     table = _tabulate(vocabulary)
     if table is None or not _agree(TableVocabulary(table), vocabulary):
@@ -182,23 +190,19 @@ def _tabulate(vocabulary: LibraryVocabulary) -> MergeTable | None:
     ):
         return None
     bytes_only, ids = _without_merges(vocabulary, state, {byte: tokens[byte] for byte in alphabet})
-    # As the library has it, the last of equal pairs counts.
-    merges = {}
-    for rank, merge in enumerate(model["merges"]):
-        left, right = merge.split(" ") if isinstance(merge, str) else merge
-        merges[tokens[left] << 32 | tokens[right]] = rank, tokens[left + right]
-    pairs = np.array(list(merges), np.uint64)
-    order = np.argsort(pairs)
-    ranks, merged = np.array(list(merges.values()), np.int32).reshape(-1, 2)[order].T
+    merges = model["merges"]  # in the order learnt; of equal ones the library has kept the last
+    pairs = np.array([tokens[left] << 32 | tokens[right] for left, right in merges], np.uint64)
+    merged = np.array([tokens[left + right] for left, right in merges], np.int32)
+    ranks = np.argsort(pairs)
     contents = [vocabulary.token_bytes(id) for id in range(vocabulary.size)]
     return MergeTable(
         usable=True,
         size=vocabulary.size,
         bytes_only=np.frombuffer(bytes_only.encode(), np.uint8),
         ids=np.array(ids, np.int32),
-        pairs=pairs[order],
-        ranks=np.ascontiguousarray(ranks),
-        merged=np.ascontiguousarray(merged),
+        pairs=pairs[ranks],
+        ranks=ranks.astype(np.int32),
+        merged=merged[ranks],
         ends=np.cumsum([len(content) for content in contents], dtype=np.int64),
         token_bytes=np.frombuffer(b"".join(contents), np.uint8),
     )
@@ -233,9 +237,16 @@ def _agree(one: TableVocabulary, other: LibraryVocabulary) -> bool:
     tokens = (other.token_bytes(id).decode("utf-8", "ignore") for id in range(0, other.size, CHECKED))
     parts = [*tokens, *(token.content for token in other.added.values())]
     texts = [separator.join(parts) for separator in ("", " ", "\n")]
-    return {id: str(token) for id, token in one.added.items()} == {
+    if {id: str(token) for id, token in one.added.items()} != {
         id: str(token) for id, token in other.added.items()
-    } and all(
-        one.encode(text) == other.encode(text) and one.encode_text(text) == other.encode_text(text)
-        for text in texts
-    )
+    }:
+        return False
+    library = other.library
+    try:
+        # Switched, because a copy takes as long as all the rest.
+        for library.encode_special_tokens, encode in ((True, one.encode_text), (False, one.encode)):
+            if any(encode(text) != library.encode(text, add_special_tokens=False).ids for text in texts):
+                return False
+        return True
+    finally:
+        library.encode_special_tokens = False

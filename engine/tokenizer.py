@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,13 @@ class Tokenizer:
 
     Added tokens come in two kinds: *special* ones are control tokens (`<|im_end|>`) and no text; the others
     (`<think>`) are text that has an id of its own. With `note`, what a large one needs is kept in the cache folder,
-    and `note` is told when that cannot be. Raises UsageError, one line, for a missing or wrong file.
+    and `note` is told when that cannot be; `making` is called before it is made, which takes seconds. Raises
+    UsageError, one line, for a missing or wrong file.
     """
 
-    def __init__(self, folder: Path, note: Note | None = None):
+    def __init__(self, folder: Path, note: Note | None = None, making: Callable[[], None] = lambda: None):
         self.folder = Path(folder)
-        self._vocabulary = _open_vocabulary(self.folder / TOKENIZER_FILE, note)
+        self._vocabulary = _open_vocabulary(self.folder / TOKENIZER_FILE, note, making)
         self._template = ChatTemplate.from_folder(self.folder)
         added = self._vocabulary.added
         self._added = {id: token.content for id, token in added.items()}
@@ -101,12 +102,12 @@ class Tokenizer:
         return self._template.render(messages, think, add_generation_prompt)
 
 
-def _open_vocabulary(path: Path, note: Note | None) -> Vocabulary:
+def _open_vocabulary(path: Path, note: Note | None, making: Callable[[], None]) -> Vocabulary:
     if not os.path.isfile(path):
         raise UsageError(
             f"{path.parent} has no {TOKENIZER_FILE}: download the model again, with its tokenizer"
         )
-    found = None if note is None else open_table(path, note, lambda: _load(path))
+    found = None if note is None else open_table(path, note, lambda: _load(path), making)
     return found or LibraryVocabulary(_load(path))
 
 

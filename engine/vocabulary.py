@@ -44,10 +44,10 @@ class LibraryVocabulary:
         token = self.library.id_to_token(int(id))
         if token is None:
             return b""
-        alphabet = byte_alphabet()
-        if not alphabet.keys() >= set(token):
+        try:
+            return token.translate(_alphabet_as_latin_1()).encode("latin-1")
+        except UnicodeEncodeError:  # not of the alphabet
             return token.encode()
-        return bytes(alphabet[character] for character in token)
 
     @functools.cached_property
     def _text_library(self) -> tokenizers.Tokenizer:
@@ -69,3 +69,10 @@ def byte_alphabet() -> dict[str, int]:
     hidden = [byte for byte in range(0x100) if byte not in printable]
     alphabet = {chr(byte): byte for byte in printable}
     return alphabet | {chr(0x100 + index): byte for index, byte in enumerate(hidden)}
+
+
+@functools.cache
+def _alphabet_as_latin_1() -> dict[int, str]:
+    """For `str.translate`: the alphabet's characters to those that Latin-1 has the bytes of, others to one it lacks."""
+    others = dict.fromkeys(range(0x100), "\uffff")
+    return others | {ord(character): chr(byte) for character, byte in byte_alphabet().items()}

@@ -13,10 +13,12 @@ import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kestrel_engine import merge_table, packed_cache
+from kestrel_engine import loader, merge_table, packed_cache
 from kestrel_engine import tokenizer as tokenizer_module
 from kestrel_engine.errors import UsageError
+from kestrel_engine.events import Loading
 from kestrel_engine.merge_table import TableVocabulary, make_table
+from kestrel_engine.options import EngineOptions
 from kestrel_engine.tokenizer import Tokenizer
 from kestrel_engine.vocabulary import LibraryVocabulary
 
@@ -96,6 +98,20 @@ def test_what_was_remembered_changes_nothing(both):
             assert_same_ids(both, text)
 
 
+def test_the_last_of_equal_merges_counts():
+    state = state_with()
+    model = state["model"]
+    for token in ("ab", "bc"):
+        model["vocab"].setdefault(token, max(model["vocab"].values()) + 1)
+    model["merges"] = [["a", "b"], ["b", "c"], ["a", "b"]]
+    state["added_tokens"] = []
+    library = library_of(state)
+    table = make_table(library)
+    assert table.usable and len(table.pairs) == 2
+    ids = [model["vocab"][token] for token in ("a", "bc")]
+    assert TableVocabulary(table).encode("abc") == library.encode("abc").ids == ids
+
+
 def without_a_byte() -> dict:
     state = state_with()
     vocab = state["model"]["vocab"]
@@ -131,6 +147,7 @@ def test_a_table_that_disagrees_is_not_used(monkeypatch, name):
     real = getattr(TableVocabulary, name)
     monkeypatch.setattr(TableVocabulary, name, lambda self, text: real(self, text)[:-1])
     assert not make_table(library).usable
+    assert not library.encode_special_tokens, "switched back"
 
 
 # Kept in the cache folder
@@ -140,10 +157,14 @@ class Place:
     def __init__(self, folder: Path, cache: Path):
         self.folder, self.cache = folder, cache
         self.notes: list[str] = []
+        self.made = 0
 
     def open(self) -> Tokenizer:
         self.notes.clear()
-        return Tokenizer(self.folder, self.notes.append)
+        return Tokenizer(self.folder, self.notes.append, self.making)
+
+    def making(self) -> None:
+        self.made += 1
 
     @property
     def tables(self) -> list[Path]:
@@ -180,6 +201,21 @@ def test_later_starts_do_without_the_file(place, monkeypatch):
     assert uses_a_table(later) and not place.notes
     for one in (first, later):
         assert_same_tokenizers(one, Tokenizer(place.folder))
+
+
+def test_making_a_table_is_announced_once(place):
+    for _ in range(2):
+        place.open()
+        assert place.made == 1
+
+
+def test_the_first_start_says_what_takes_its_time(place, tmp_path):
+    folder = checkpoints.write_checkpoint(tmp_path / "whole")
+    for made in (True, False):
+        events = []
+        loader.load(EngineOptions(model=str(folder), device="cpu", threads=1), events.append)
+        stages = [event.stage for event in events if isinstance(event, Loading)]
+        assert ("preparing the tokenizer (first start only)" in stages) == made
 
 
 def test_another_file_has_another_table(place):

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_engine.tokenizer import Tokenizer
+from kestrel_engine.vocabulary import LibraryVocabulary
 
 TEXTS = [
     "",
@@ -113,6 +114,15 @@ def test_added_tokens_that_are_text_are_not_special(tokenizer):
     assert id not in tokenizer.special_ids
     assert tokenizer.encode_text("<think>") == [id]
     assert tokenizer.decode([id], skip_special=True) == "<think>"
+
+
+def test_bytes_of_tokens_outside_the_alphabet_are_their_own():
+    alphabet = {"Ġé": b" \xe9", "Ā": b"\0", "ÿ¡~": b"\xff\xa1~", "Ń": b"\xad"}
+    outside = ["a b", "\x85", "\xa0", "\xad", "é\xad", "ń", "日", "\uffff"]
+    vocabulary = {token: id for id, token in enumerate([*alphabet, *outside])}
+    found = LibraryVocabulary(tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, [])))
+    contents = [*alphabet.values(), *(token.encode() for token in outside)]
+    assert [found.token_bytes(id) for id in range(found.size)] == contents
 
 
 def test_sizes(tokenizer):

@@ -4,7 +4,8 @@ The library needs half a second to build the 250,000 tokens of a large tokenizer
 meanwhile. But only the merges need them. So the library keeps all that comes before (normalisation, added tokens,
 words, bytes) in a copy of the tokenizer that knows the 256 bytes alone, and each word is merged here: of all
 neighbours the pair that was learnt first becomes one token, the leftmost such pair first, until none is left
-(Sennrich et al., 2016, arXiv:1508.07909). Words come again and again, so their ids are remembered.
+(Sennrich et al., 2016, arXiv:1508.07909). Words come again and again, so their ids are remembered. A long text is worth
+the half second after all: it is left to the library, which is many times as fast where words are long or new.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ import numpy as np
 import tokenizers
 
 from kestrel_engine import vocabulary
+from kestrel_engine.errors import KestrelError
 from kestrel_engine.packed_cache import Note, open_kept
-from kestrel_engine.vocabulary import LibraryVocabulary, byte_alphabet, spelling_out
+from kestrel_engine.vocabulary import LibraryVocabulary, byte_alphabet, ids_of, spelling_out
 
+Load = Callable[[], tokenizers.Tokenizer | None]
 PLAIN_MODEL = {
     "type": "BPE",
     "dropout": None,
@@ -38,6 +41,8 @@ WORDS, PAIRS = 1 << 15, 1 << 16
 """Most words and pairs that are remembered."""
 SMALLEST_TOKENIZER = 4 << 20
 """Bytes of a file below which the library is quick."""
+LONG = 1 << 16
+"""Characters from which on a text is the library's: the words of a shorter one are merged before it would be built."""
 CHECKED = 64
 """One token in so many is encoded by the library, too, before a table is used."""
 
@@ -58,9 +63,9 @@ class MergeTable:
 
 
 class TableVocabulary:
-    """A `Vocabulary` on a usable table."""
+    """A `Vocabulary` on a usable table. `load` builds the library for long texts; None: it cannot any more."""
 
-    def __init__(self, table: MergeTable):
+    def __init__(self, table: MergeTable, load: Load = lambda: None):
         self._bytes_only = tokenizers.Tokenizer.from_str(table.bytes_only.tobytes().decode())
         self._ids, self.size = table.ids.tolist(), table.size
         self.added = {
@@ -71,12 +76,15 @@ class TableVocabulary:
         self._ends, self._token_bytes = memoryview(table.ends), memoryview(table.token_bytes)
         self._find = functools.lru_cache(PAIRS)(self._find_pair)
         self._word = functools.lru_cache(WORDS)(self._merge)
+        self._load = load
 
     def encode(self, text: str) -> list[int]:
-        return self._encode(self._bytes_only, text)
+        library = self._library if len(text) >= LONG else None
+        return ids_of(library, text) if library else self._encode(self._bytes_only, text)
 
     def encode_text(self, text: str) -> list[int]:
-        return self._encode(self._spelling_out, text)
+        library = self._library_spelling_out if len(text) >= LONG else None
+        return ids_of(library, text) if library else self._encode(self._bytes_spelling_out, text)
 
     def token_bytes(self, id: int) -> bytes:
         if not 0 <= id < len(self._ends):
@@ -85,11 +93,22 @@ class TableVocabulary:
         return bytes(self._token_bytes[begin : self._ends[id]])
 
     @functools.cached_property
-    def _spelling_out(self) -> tokenizers.Tokenizer:
+    def _bytes_spelling_out(self) -> tokenizers.Tokenizer:
         return spelling_out(self._bytes_only)
 
+    @functools.cached_property
+    def _library(self) -> tokenizers.Tokenizer | None:
+        return self._load()
+
+    @functools.cached_property
+    def _library_spelling_out(self) -> tokenizers.Tokenizer | None:
+        library = self._load()
+        if library is not None:
+            library.encode_special_tokens = True
+        return library
+
     def _encode(self, library: tokenizers.Tokenizer, text: str) -> list[int]:
-        encoding = library.encode(text, add_special_tokens=False)
+        encoding = library.encode_batch([text], add_special_tokens=False)[0]
         parts, words = encoding.ids, encoding.word_ids
         ids: list[int] = []
         begin = 0
@@ -152,7 +171,14 @@ def open_table(
         making()
         return make_table(load())
 
+    def load_again() -> tokenizers.Tokenizer | None:
+        try:
+            return load() if _version(path) == version else None
+        except (OSError, KestrelError):
+            return None
+
     try:
+        version = _version(path)
         if os.stat(path).st_size < SMALLEST_TOKENIZER:
             return None
         sources = (Path(__file__), Path(vocabulary.__file__))  # what makes a table
@@ -163,7 +189,13 @@ def open_table(
     except OSError:
         return None
     table = cache.keep("merges", make) if cache.filled or cache.writable else None
-    return TableVocabulary(table) if table is not None and table.usable else None
+    return TableVocabulary(table, load_again) if table is not None and table.usable else None
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    """Changes with every write to the file."""
+    status = os.stat(path)
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def make_table(library: tokenizers.Tokenizer) -> MergeTable:
@@ -245,7 +277,7 @@ def _agree(one: TableVocabulary, other: LibraryVocabulary) -> bool:
     try:
         # Switched, because a copy takes as long as all the rest.
         for library.encode_special_tokens, encode in ((True, one.encode_text), (False, one.encode)):
-            if any(encode(text) != library.encode(text, add_special_tokens=False).ids for text in texts):
+            if any(encode(text) != ids_of(library, text) for text in texts):
                 return False
         return True
     finally:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import functools
+import os
 from typing import Protocol
 
 import tokenizers
+
+# Texts are encoded one at a time, so the library's threads would gain nothing; and where they were used, some of its
+# versions write a warning to the screen when the process forks.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 
 class Vocabulary(Protocol):
@@ -35,10 +40,10 @@ class LibraryVocabulary:
         self.size = max([library.get_vocab_size(with_added_tokens=True), *(id + 1 for id in self.added)])
 
     def encode(self, text: str) -> list[int]:
-        return self.library.encode(text, add_special_tokens=False).ids
+        return ids_of(self.library, text)
 
     def encode_text(self, text: str) -> list[int]:
-        return self._text_library.encode(text, add_special_tokens=False).ids
+        return ids_of(self._text_library, text)
 
     def token_bytes(self, id: int) -> bytes:
         token = self.library.id_to_token(int(id))
@@ -52,6 +57,11 @@ class LibraryVocabulary:
     @functools.cached_property
     def _text_library(self) -> tokenizers.Tokenizer:
         return spelling_out(self.library)
+
+
+def ids_of(library: tokenizers.Tokenizer, text: str) -> list[int]:
+    """Ids of `text` alone. Of the library's ways the batch lets other Python run meanwhile."""
+    return library.encode_batch_fast([text], add_special_tokens=False)[0].ids
 
 
 def spelling_out(library: tokenizers.Tokenizer) -> tokenizers.Tokenizer:

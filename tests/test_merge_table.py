@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import random
+import sys
+import threading
 from pathlib import Path
 
 import checkpoints
@@ -125,6 +127,24 @@ def without_bytes() -> dict:
     return state
 
 
+def test_other_threads_run_while_a_text_is_encoded(both):
+    for vocabulary in both:
+        go, ran = threading.Lock(), threading.Event()
+        go.acquire()
+        other = threading.Thread(target=lambda go=go, ran=ran: (go.acquire(), ran.set()))
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1000)  # it runs only where this thread lets it
+        try:
+            other.start()
+            go.release()
+            vocabulary.encode(" the bird sang" * 30_000)
+            ran_meanwhile = ran.is_set()
+        finally:
+            sys.setswitchinterval(interval)
+        other.join()
+        assert ran_meanwhile
+
+
 REFUSED = {
     "whole words first": lambda: state_with(ignore_merges=True),
     "dropout": lambda: state_with(dropout=0.5),
@@ -216,6 +236,52 @@ def test_the_first_start_says_what_takes_its_time(place, tmp_path):
         loader.load(EngineOptions(model=str(folder), device="cpu", threads=1), events.append)
         stages = [event.stage for event in events if isinstance(event, Loading)]
         assert ("preparing the tokenizer (first start only)" in stages) == made
+
+
+@pytest.fixture
+def builds(monkeypatch) -> list[Path]:
+    """Files that the library was built of, each time."""
+    built = []
+    real = tokenizer_module._load
+    monkeypatch.setattr(tokenizer_module, "_load", lambda path: built.append(path) or real(path))
+    return built
+
+
+LONG = 40
+LONG_TEXTS = [text for text in TEXTS if len(text) >= LONG]
+SHORT_TEXTS = [text for text in TEXTS if len(text) < LONG]
+
+
+def test_long_texts_are_left_to_the_library_which_is_built_once(place, monkeypatch, builds):
+    place.open()
+    monkeypatch.setattr(merge_table, "LONG", LONG)
+    whole, later = Tokenizer(place.folder), place.open()
+    builds.clear()
+    for encode, other in ((later.encode, whole.encode), (later.encode_text, whole.encode_text)):
+        for text in SHORT_TEXTS:
+            assert encode(text) == other(text)
+        assert not builds
+        with monkeypatch.context() as patches:
+            patches.setattr(TableVocabulary, "_encode", None)
+            for text in LONG_TEXTS:
+                assert encode(text) == other(text)
+        assert len(builds) == 1
+        builds.clear()
+
+
+@pytest.mark.parametrize("change", ["other merges", "no tokenizer", "gone"])
+def test_long_texts_when_the_file_has_changed_since_the_start(place, monkeypatch, change):
+    monkeypatch.setattr(merge_table, "LONG", LONG)
+    opened, before = place.open(), Tokenizer(place.folder)
+    assert uses_a_table(opened)
+    file = place.folder / "tokenizer.json"
+    if change == "gone":
+        file.unlink()
+    else:
+        file.write_text(json.dumps(shuffled()) if change == "other merges" else "{}")
+    for text in LONG_TEXTS:
+        assert opened.encode(text) == before.encode(text)
+        assert opened.encode_text(text) == before.encode_text(text)
 
 
 def test_another_file_has_another_table(place):

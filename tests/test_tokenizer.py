@@ -1,5 +1,8 @@
 import copy
 import json
+import os
+import subprocess
+import sys
 import unicodedata
 
 import pytest
@@ -123,6 +126,20 @@ def test_bytes_of_tokens_outside_the_alphabet_are_their_own():
     found = LibraryVocabulary(tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, [])))
     contents = [*alphabet.values(), *(token.encode() for token in outside)]
     assert [found.token_bytes(id) for id in range(found.size)] == contents
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="a system that does not list threads")
+def test_encoding_starts_no_threads(tmp_path):
+    code = """
+import os, sys
+from pathlib import Path
+from kestrel_engine.tokenizer import Tokenizer
+tokenizer, before = Tokenizer(Path(sys.argv[1])), os.listdir("/proc/self/task")
+tokenizer.encode("a small bird")
+assert os.listdir("/proc/self/task") == before
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "TOKENIZERS_PARALLELISM"}
+    subprocess.run([sys.executable, "-c", code, str(write_tokenizer(tmp_path))], env=environment, check=True)
 
 
 def test_sizes(tokenizer):

@@ -12,7 +12,7 @@ from pathlib import Path
 import checkpoints
 import pytest
 import tokenizers
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kestrel_engine import loader, merge_table, packed_cache
@@ -35,6 +35,40 @@ TEXTS = [
     "ab" * 3000,
     "the the the " * 300,
 ]
+
+SCRIPTS = [
+    (0x20, 0x7E),
+    (0xA0, 0x24F),
+    (0x300, 0x36F),
+    (0x370, 0x52F),
+    (0x590, 0x6FF),
+    (0x900, 0x97F),
+    (0xE00, 0xE7F),
+]
+SCRIPTS += [(0x1100, 0x11FF), (0x2000, 0x206F), (0x3040, 0x30FF), (0x4E00, 0x9FFF), (0xAC00, 0xD7A3)]
+SCRIPTS += [(0xFE00, 0xFE0F), (0x1F1E6, 0x1F1FF), (0x1F300, 0x1FAFF)]
+"""First and last character: Latin, accents, Greek and Cyrillic, Hebrew and Arabic, Devanagari, Thai, Hangul and its
+parts, invisible ones, kana, Chinese, variants, flags, emoji."""
+
+
+def pieces_of_text() -> st.SearchStrategy[str]:
+    in_one_script = st.sampled_from(SCRIPTS).flatmap(
+        lambda script: st.text(st.characters(min_codepoint=script[0], max_codepoint=script[1]), max_size=12)
+    )
+    bytes_as_text = st.binary(max_size=40).flatmap(
+        lambda soup: st.sampled_from([soup.decode("latin-1"), soup.decode("utf-8", "replace")])
+    )
+    words = st.lists(st.sampled_from([*"aeinst ehr<|>\n\t\r\u200d'", "the ", "12", "\r\n"])).map("".join)
+    control_tokens = st.sampled_from([*checkpoints.CONTROL_TOKENS, *checkpoints.PLAIN_ADDED_TOKENS])
+    broken_tokens = st.tuples(control_tokens, st.integers(0, 12)).map(lambda part: part[0][part[1] :])
+    return in_one_script | bytes_as_text | words | control_tokens | broken_tokens | st.text(max_size=20)
+
+
+def mixed_texts() -> st.SearchStrategy[str]:
+    """Scripts, emoji, bytes, control tokens and their remains side by side, some of them many times over."""
+    often = st.sampled_from([1, 1, 1, 2, 3, 40, 300])
+    parts = st.tuples(pieces_of_text(), often).map(lambda part: part[0] * part[1])
+    return st.lists(parts, max_size=8).map("".join)
 
 
 def library_of(state: dict) -> tokenizers.Tokenizer:
@@ -75,9 +109,7 @@ def test_the_ids_of_texts(both, text):
     assert_same_ids(both, text)
 
 
-@given(
-    text=st.text() | st.lists(st.sampled_from([*"aeinst ehr<|>", *checkpoints.CONTROL_TOKENS])).map("".join)
-)
+@given(text=mixed_texts())
 def test_the_ids_of_any_text(both, text):
     assert_same_ids(both, text)
 
@@ -368,3 +400,10 @@ def test_the_real_tokens(real_tokenizer_folder):
             assert_same_ids(both, separator.join(texts[start : start + 5000]))
     for text in TEXTS:
         assert_same_ids(both, text)
+
+    @settings(max_examples=500)
+    @given(text=mixed_texts())
+    def any_text(text):
+        assert_same_ids(both, text)
+
+    any_text()

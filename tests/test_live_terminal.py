@@ -205,3 +205,16 @@ def test_bytes_that_are_no_text_do_not_end_the_chat(tmux) -> None:
     terminal.expect("caf. . and more")
     terminal.type("", "Enter")
     terminal.expect("You said: caf. . and more")
+
+
+def test_the_transcript_that_is_left_is_broken_between_words(tmux) -> None:
+    terminal = tmux(50, 40)
+    terminal.start()
+    terminal.expect("context")
+    words = "hovering kestrels watch the meadow below them and wait for mice"
+    terminal.type(words, "Enter")
+    terminal.expect("seed")
+    terminal.type("", "F10")
+    screen = terminal.expect(r"## Assistant[\s\S]*\(saved:")
+    assert "\nhovering kestrels watch the meadow below them and\nwait for mice\n" in screen
+    assert "\nYou said: hovering kestrels watch the meadow below\nthem and wait for mice\n" in screen

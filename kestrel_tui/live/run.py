@@ -7,11 +7,11 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-
 from kestrel_engine.errors import KestrelError
 from kestrel_tui import log, streams
 from kestrel_tui.chats import as_markdown, resume_hint
+from kestrel_tui.live.printed import rows, wrap_markdown
+from kestrel_tui.sanitize import for_terminal
 
 if TYPE_CHECKING:
     from kestrel_tui.chats import Chat, ChatStore
@@ -64,18 +64,14 @@ def run_live(
     return status or 0
 
 
-def _rows(text: str) -> int:
-    """Rows that `text` takes on this terminal, which breaks lines where they reach its edge."""
-    columns = shutil.get_terminal_size().columns
-    return sum(1 + max(0, cell_len(line) - 1) // columns for line in text.splitlines())
-
-
 def _leave(chat: Chat, journal: Journal) -> None:
     """Put the transcript on the terminal, or say where it is."""
     if not chat.turns:
         return
-    text = as_markdown(chat)
-    if journal.id is None or _rows(text) <= _LONGEST:
+    text, columns = as_markdown(chat), shutil.get_terminal_size().columns
+    if streams.is_terminal(sys.stdout):
+        text = wrap_markdown(for_terminal(text), columns)
+    if journal.id is None or rows(text, columns) <= _LONGEST:
         streams.show_out(text)
     if journal.id is not None:
         streams.say(f"(saved: kestrel-chat --resume {journal.id} goes on, --show {journal.id} prints it)")

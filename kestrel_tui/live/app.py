@@ -36,8 +36,9 @@ class ChatApp(App[int], inherit_bindings=False):
     """Owns the bridge to the engine; after `run`, call `close`."""
 
     TITLE = "kestrel-chat"
-    # Notices appear above what is read and written, never on the prompt.
-    CSS = "ToastRack { dock: top; align: right top; margin: 0; }"
+    # Notices appear above what is read and written, never on the prompt. Their scroll bar would never be seen, but take
+    # columns, in which what is behind them would show.
+    CSS = "ToastRack { dock: top; align: right top; margin: 0; scrollbar-size-vertical: 0; }"
     BINDINGS: ClassVar[list[BindingType]] = []
 
     def __init__(

@@ -26,10 +26,12 @@ def draw(seed: int, *shape: int) -> np.ndarray:
 
 
 def matrices(backend: CpuBackend) -> dict[str, list[np.ndarray]]:
-    weights = numerics.to_bfloat16(draw(0, 85, 544))
+    """Products of 1 to 9 rows, and one whose sums are as large as can be."""
+    weights, ones = numerics.to_bfloat16(draw(0, 85, 544)), np.ones((9, 64), np.float32)
     return {
         format: [
-            backend.matmul(draw(rows, rows, 544), backend.pack(weights, format)) for rows in range(1, 10)
+            *(backend.matmul(draw(rows, rows, 544), backend.pack(weights, format)) for rows in range(1, 10)),
+            backend.matmul(-ones, backend.pack(numerics.to_bfloat16(ones), format)),
         ]
         for format in ("bf16", "q8", "q4")
     }

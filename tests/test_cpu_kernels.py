@@ -125,6 +125,38 @@ def test_matmul_of_many_rows_and_more_threads_than_tiles(format, monkeypatch):
 
 
 @pytest.mark.parametrize("format", FORMATS)
+def test_products_of_what_a_pass_has_just_made(backend, format):
+    """Rows are quantised one by one behind a norm, in cuts behind SwiGLU, and in groups that end anywhere."""
+    matrix, scale, x = draw_matrix(0, 37, 96), draw(1, 96), draw_rows(2, 25, 96)
+    gate_up, reference = draw(3, 25, 192, scale=20), REFERENCE.pack(matrix, format)
+    normed, gated = REFERENCE.rms_norm(x, scale, F(EPS)), REFERENCE.swiglu(gate_up)
+    expected = [REFERENCE.matmul(each, reference) for each in (x, normed, gated)]
+    packed = backend.pack(matrix, format)
+    for rows in (1, 2, 7, 8, 9, 15, 16, 17, 25):
+        given, wide = x[:rows].copy(), padded(gate_up[:rows])
+        with backend.recording(rows) as steps:
+            products = [
+                backend.matmul(given, packed),
+                backend.matmul(backend.rms_norm(given, scale, EPS), packed),
+                backend.matmul(backend.swiglu(wide), packed),
+            ]
+        steps.seal().execute()
+        for product, whole in zip(products, expected, strict=True):
+            assert_same(product, whole[:rows], rows)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_sums_of_the_largest_products(format, sign):
+    """A block's sum is exact where sums of fewer bits would not hold it."""
+    matrix = numerics.to_bfloat16(np.full((17, 64), sign, F))
+    for rows in (1, 9):
+        x = np.full((rows, 64), -1, F)
+        ours = CpuBackend(1).matmul(x, CpuBackend(1).pack(matrix, format))
+        assert_same(ours, REFERENCE.matmul(x, REFERENCE.pack(matrix, format)), rows)
+
+
+@pytest.mark.parametrize("format", FORMATS)
 def test_another_order_of_additions_would_be_noticed(format, monkeypatch):
     matrix, x = draw_matrix(0, 16, 544), draw_rows(1, 3, 544)
     ours = CpuBackend(1).matmul(x, CpuBackend(1).pack(matrix, format))

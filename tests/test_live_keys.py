@@ -12,6 +12,7 @@ from kestrel_engine.events import SetSpeculation
 from kestrel_tui.keys import ACTIONS, parse_keys
 from kestrel_tui.live.app import ChatApp
 from kestrel_tui.live.chat_screen import ChatScreen
+from kestrel_tui.live.key_list import KeyList
 from kestrel_tui.live.prompt_box import PromptBox
 from kestrel_tui.settings import resolve
 
@@ -148,3 +149,37 @@ def test_whatever_covers_the_chat_is_left_with_the_keys_that_stop(key: str) -> N
         assert chat.screen.prompt.text == "xxx" and chat.app.return_value is None
 
     drive(scenario, engine=Puppet)
+
+
+def test_the_list_of_keys_begins_with_those_of_the_chat() -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ready()
+        await chat.pilot.press("f1", *"keys")
+        await chat.until(lambda: chat.app.screen.query("CommandList").first().option_count == 1)
+        await chat.pilot.press("enter")
+        await chat.until(lambda: chat.screen.query(KeyList) and chat.screen.query_one(KeyList).size.height)
+        shown = chat.screen.query_one(KeyList)
+        rows = [
+            strip.crop(*shown.content_region.column_span).text.strip()
+            for strip in chat.screen._compositor.render_strips()
+        ]
+        assert rows[0] == "Chat" and rows[1].split() == ["F1", "Every", "action"]
+        assert rows[2].startswith("alt+k") and "Speculation off" in rows[2]
+        places = [
+            next(n for n, row in enumerate(rows) if row.startswith(key)) for key in ("F12", "enter", "ctrl+w")
+        ]
+        assert places == sorted(places)
+        assert not any(row.startswith(("f6 ", "f7 ")) for row in rows), "the field for text has not got them"
+        await chat.pilot.press("x")
+        assert chat.screen.prompt.text == "x"
+        await chat.pilot.resize_terminal(80, 24)
+        chat.screen.set_focus(shown)
+        await chat.pilot.press("pagedown")
+        await chat.until(lambda: shown.scroll_y > 0)
+        await chat.pilot.press("y")
+        await chat.until(lambda: chat.screen.prompt.has_focus)
+        assert chat.screen.prompt.text == "xy"
+        await chat.pilot.press("escape")
+        await chat.until(lambda: not chat.screen.query(KeyList))
+
+    drive(scenario, engine=Puppet, size=(120, 90), keys={"speculation.toggle": "alt+k"})

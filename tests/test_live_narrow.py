@@ -8,6 +8,8 @@ import pytest
 from live import Driver, Puppet, drive
 from textual.widgets import OptionList
 
+from kestrel_tui.live import key_list
+
 COVERS = ("app.command_palette", "app.change_theme", "choose_chat", "save")
 
 
@@ -39,12 +41,12 @@ def test_what_covers_the_chat_survives_a_terminal_of_few_columns(
 def test_the_list_of_keys_does_too(width: int) -> None:
     async def scenario(chat: Driver) -> None:
         await chat.ready()
-        chat.app._toggle_keys()
-        await chat.until(lambda: chat.screen.query("BindingsTable"))
+        key_list.toggle(chat.screen)
+        await chat.until(lambda: chat.screen.query("KeyList"))
         for size in ((80, 24), (width, 1), (width, 24)):
             await chat.pilot.resize_terminal(*size)
             await chat.pilot.pause()
-        chat.app._toggle_keys()
-        await chat.until(lambda: not chat.screen.query("BindingsTable"))
+        key_list.toggle(chat.screen)
+        await chat.until(lambda: not chat.screen.query("KeyList"))
 
     drive(scenario, engine=Puppet, size=(width, 24))

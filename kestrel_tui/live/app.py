@@ -21,6 +21,7 @@ from kestrel_engine.errors import KestrelError
 from kestrel_tui.chats import ChatStore, read_chat
 from kestrel_tui.client import EngineFactory
 from kestrel_tui.keys import ACTIONS, key_of
+from kestrel_tui.live import key_list
 from kestrel_tui.live.bridge import Bridge
 from kestrel_tui.live.chat_screen import ChatScreen, EngineSpoke
 from kestrel_tui.live.conversation import Conversation
@@ -116,7 +117,7 @@ class ChatApp(App[int], inherit_bindings=False):
         for title, action in _MORE_ACTIONS.items():
             yield SystemCommand(title, "", lambda action=action: chat.run_action(action))
         yield SystemCommand("Change the colours", "Choose a theme", self.action_change_theme)
-        yield SystemCommand("Keys", "Show or hide all keys", self._toggle_keys)
+        yield SystemCommand("Keys", "Show or hide all keys", lambda: key_list.toggle(chat))
 
     def action_command_palette(self) -> None:
         if not CommandPalette.is_open(self):
@@ -124,12 +125,6 @@ class ChatApp(App[int], inherit_bindings=False):
 
     def search_themes(self) -> None:
         self.push_screen(Palette(providers=[ThemeProvider], placeholder="Search for themes…"))
-
-    def _toggle_keys(self) -> None:
-        if self.screen.query("HelpPanel"):
-            self.action_hide_help_panel()
-        else:
-            self.action_show_help_panel()
 
     def _wake(self) -> None:
         """Called on the engine's thread."""

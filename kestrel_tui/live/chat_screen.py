@@ -18,12 +18,13 @@ from textual.widgets import Footer
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.events import Loading, Prefill
 from kestrel_tui.keys import ACTIONS, shown_key
-from kestrel_tui.live import garbage, saving
+from kestrel_tui.live import garbage, key_list, saving
 from kestrel_tui.live.bridge import Bridge
 from kestrel_tui.live.clipboard import copy
 from kestrel_tui.live.compositor import LeanCompositor
 from kestrel_tui.live.conversation import Conversation
 from kestrel_tui.live.inspector import Inspector
+from kestrel_tui.live.key_list import KeyList
 from kestrel_tui.live.legend import Legend
 from kestrel_tui.live.pace import Pace
 from kestrel_tui.live.panel import Panel
@@ -250,12 +251,13 @@ class ChatScreen(Screen[int]):
         self.show()
 
     def on_key(self, event: events.Key) -> None:
-        """What is typed while the transcript has the focus goes to the prompt, and the focus with it."""
-        if self.view.has_focus and not self.view.uses(event) and self.prompt.uses(event):
+        """What is typed while something to read has the focus goes to the prompt, and the focus with it."""
+        reads = self.focused
+        if isinstance(reads, TokenView | KeyList) and not reads.uses(event) and self.prompt.uses(event):
             self._type(event)
 
     def on_paste(self, event: events.Paste) -> None:
-        if self.view.has_focus:
+        if isinstance(self.focused, TokenView | KeyList):
             self._type(event)
 
     def _type(self, event: events.Key | events.Paste) -> None:
@@ -315,11 +317,13 @@ class ChatScreen(Screen[int]):
         self.show()
 
     def action_escape(self) -> None:
-        """Close the inspector, else stop the answer."""
+        """Close the inspector, else stop the answer, else close the list of keys."""
         if self.inspector.has_class("-open"):
             self.action_inspect()
         elif self.conversation.stop():
             self.show()
+        elif self.query(KeyList):
+            key_list.toggle(self)
         elif not self.prompt.has_focus:
             self.set_focus(self.prompt)
 

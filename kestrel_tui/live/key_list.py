@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 from textual import events
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 
 _PROMPT = (
     ("enter", "Send"),
-    (", ".join(NEW_LINE_KEYS), "Begin a new line"),
-    ("up, down", "Earlier messages, from the first or last line"),
-    ("PageUp, PageDown", "Scroll"),
-    ("Home, End", "Scroll to the start or end, from an empty prompt; with ctrl+ always"),
-    ("left, right", "Token by token, from an empty prompt"),
+    ("\n".join(NEW_LINE_KEYS), "Begin a new line"),
+    ("up\ndown", "Earlier messages, at the first and the last line"),
+    ("PageUp\nPageDown", "Scroll"),
+    ("Home\nEnd", "Scroll to the start or end, from an empty prompt; with ctrl+ always"),
+    ("left\nright", "Token by token, from an empty prompt"),
     ("tab", "Into the transcript or this list, and back"),
 )
 
@@ -34,7 +35,7 @@ class KeyList(VerticalScroll):
     """Scrolls while it has the focus; what else is typed goes to the prompt."""
 
     DEFAULT_CSS = """
-    KeyList { split: right; width: 45%; max-width: 46; height: 1fr; padding: 0 1; border-left: solid $panel; }
+    KeyList { split: right; width: 45%; min-width: 36; max-width: 46; height: 1fr; padding: 0 1; border-left: solid $panel; }
     KeyList:focus { border-left: solid $accent; }
     KeyList > Static { height: auto; }
     """
@@ -46,7 +47,7 @@ class KeyList(VerticalScroll):
         self._keys = keys
 
     def compose(self) -> ComposeResult:
-        yield Static(_table(self._keys))
+        yield Static(Group(*_tables(self._keys)))
 
     def uses(self, event: events.Key) -> bool:
         """Whether the key scrolls."""
@@ -63,21 +64,16 @@ def toggle(screen: ChatScreen) -> None:
         screen.mount(KeyList(screen.conversation.settings.keys))
 
 
-def _table(keys: Mapping[str, str]) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), expand=True)
-    table.add_column(ratio=2)
-    table.add_column(ratio=5)
-    groups = {
-        "Chat": ((shown_key(keys, each.id), each.words or each.label) for each in ACTIONS),
-        "Prompt": _PROMPT,
-        "Editing": _editing(),
-    }
-    for title, rows in groups.items():
-        table.add_row(Text(title, "bold underline"), "")
+def _tables(keys: Mapping[str, str]) -> Iterator[RenderableType]:
+    chat = ((shown_key(keys, each.id), each.words or each.label) for each in ACTIONS)
+    for title, rows in (("Chat", chat), ("Prompt", _PROMPT), ("Editing", _editing())):
+        # A table of its own for each: most names of keys are short, and leave room for words.
+        table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
+        table.add_column(no_wrap=True)
+        table.add_column()
         for key, words in rows:
             table.add_row(Text(key, "bold"), Text(words))
-        table.add_row("", "")
-    return table
+        yield from (Text(title, "bold underline"), table, Text())
 
 
 def _editing() -> Iterator[tuple[str, str]]:
@@ -87,4 +83,4 @@ def _editing() -> Iterator[tuple[str, str]]:
         # With super they are for terminals that hand it on, which are few.
         names = [key for key in binding.key.split(",") if key not in taken and not key.startswith("super+")]
         if names and binding.description and binding.action.split("(")[0] not in ("page", "edge"):
-            yield ", ".join(names), binding.description
+            yield "\n".join(names), binding.description

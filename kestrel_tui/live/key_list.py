@@ -35,7 +35,8 @@ class KeyList(VerticalScroll):
     """Scrolls while it has the focus; what else is typed goes to the prompt."""
 
     DEFAULT_CSS = """
-    KeyList { split: right; width: 45%; min-width: 36; max-width: 46; height: 1fr; padding: 0 1; border-left: solid $panel; }
+    KeyList { split: right; width: 45%; min-width: 36; max-width: 46; height: 1fr; padding: 0 1;
+              border-left: solid $panel; }
     KeyList:focus { border-left: solid $accent; }
     KeyList > Static { height: auto; }
     """

@@ -1,5 +1,6 @@
 """Rounds of one chat that follow each other in every way, on the CPU and on the GPU backend: what came of each step,
-the bits of the whole state behind it, and what had to be sent to the device. One JSON line for each case.
+the bits of the whole state behind it, what had to be sent to the device, and which passes were graphs. One JSON line
+for each case.
 """
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import hashlib
+import itertools
 import json
 import sys
 import tempfile
@@ -189,6 +191,33 @@ def count_sent(post: Post) -> list[str]:
     return names
 
 
+def note_passes(model: Model) -> list[list]:
+    """A list that takes each pass and round: what it is (its state, its name, rows; of a round who drafts, and from
+    how many pairs), and whether its kernels were launched or a graph."""
+    ran: list[list] = []
+    replay, capture, states = model.replay, model.memory.capture, itertools.count()
+
+    def replaying(state: State, key: tuple, work) -> None:
+        what = [state.prepared.setdefault("number", next(states)), *key]
+        if key[0] == "round":
+            drafts = ("head", key[3]) if len(key) > 3 else ("another", 0)
+            what = [*what[:2], key[2], *drafts]
+        ran.append([what, "launched"])
+        replay(state, key, work)
+
+    def capturing(work):
+        graph = capture(work)
+
+        def captured() -> None:
+            ran[-1][1] = "graph"
+            graph()
+
+        return captured
+
+    model.replay, model.memory.capture = replaying, capturing
+    return ran
+
+
 def moved(model: Model) -> str:
     """What a round says when the device's cursors are not where they were."""
     chat = Chat(model, SamplingOptions())
@@ -216,8 +245,9 @@ def main(names: list[str]) -> None:
             cpu = models.load(Path(folder, str(echo)), format, context=64)
             gpu = models.load(Path(folder, str(echo)), format, CudaBackend(), context=64)
             expected, _ = play(cpu, cpu, sampling, steps)
+            ran = note_passes(gpu)
             found, sent = play(gpu, cpu, sampling, steps)
-            line = {"name": name, "steps": steps, "cpu": expected, "gpu": found, "sent": sent}
+            line = {"name": name, "steps": steps, "cpu": expected, "gpu": found, "sent": sent, "ran": [*ran]}
             print(json.dumps(line | ({"moved": moved(gpu)} if echo else {})), flush=True)
 
 

@@ -33,8 +33,8 @@ def measured(plain: int, drafted: int) -> Speedup:
 
 def test_it_is_known_when_both_kinds_had_enough_rounds() -> None:
     assert measured(100, 40).ratio is None and measured(100, 40).plain == 2.0
-    assert measured(4, 100).ratio is None and measured(4, 100).plain is None
-    assert measured(8, 48).ratio == pytest.approx(2.0)
+    assert measured(17, 100).ratio is None and measured(17, 100).plain is None
+    assert measured(18, 48).ratio == pytest.approx(2.0)
 
 
 def test_it_hardly_moves_once_it_is_shown() -> None:
@@ -42,7 +42,7 @@ def test_it_hardly_moves_once_it_is_shown() -> None:
     for _ in range(40):
         speedup = Speedup()
         for index in range(1, 200):
-            length = 0 if index < 12 else chance.choice((2, 5))
+            length = 0 if index < 20 else chance.choice((2, 5))
             right = next((n for n in range(length) if chance.random() > 0.8), length)
             speedup.add(timed(index, (1 + 0.1 * length) * chance.uniform(0.95, 1.1), length, right))
             if speedup.ratio is not None:
@@ -103,14 +103,14 @@ def test_only_rounds_of_this_process_count(tmp_path: Path) -> None:
 def test_a_new_chat_keeps_the_comparison_and_undo_keeps_the_times() -> None:
     async def scenario(chat: Driver) -> None:
         engine = await chat.asked()
-        for index in range(12):
+        for index in range(20):
             engine.emit(timed(index, 2.0))
-        for index in range(12, 72):
+        for index in range(20, 80):
             engine.emit(timed(index, 4.0, drafted=3, accepted=3))
         engine.end()
         await chat.until(lambda: not chat.conversation.is_answering)
         figures = chat.conversation.figures
-        for command, median, columns in (("/undo", 1.0, 71), ("/new", None, 0)):
+        for command, median, columns in (("/undo", 1.0, 79), ("/new", None, 0)):
             chat.conversation.enter(command)
             assert figures.totals.tally.rounds == 0 and figures.speedup.ratio == pytest.approx(2.0)
             assert (figures.median, len(figures.speeds)) == (median, columns)

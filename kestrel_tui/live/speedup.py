@@ -10,7 +10,7 @@ from kestrel_engine.events import Round
 _WARMING = 2
 """Rounds of a stretch without drafts that are slower than the others: they come after longer ones, whose weights
 and programs the caches hold."""
-_ENOUGH_PLAIN, _ENOUGH_DRAFTED = 6, 48
+_ENOUGH_PLAIN, _ENOUGH_DRAFTED = 16, 48
 """Rounds that make a comparison. With drafts a round yields one token or many, so that more of them are needed
 until their mean stays where it is."""
 _WINDOW = 256

@@ -124,7 +124,11 @@ def test_lesson_34_a_drafted_stop_that_the_model_does_not_say(session, model, mo
     [("emit", SAMPLED), ("sample", rounds.SAMPLINGS["penalties"])],
     ids=["whole", "stepwise"],
 )
-def test_lesson_35_an_exception_between_verify_and_commit(session, model, monkeypatch, calls, step, sampling):
+@pytest.mark.parametrize("further", [False, True], ids=["again", "further"])
+def test_lesson_35_an_exception_between_verify_and_commit(
+    session, model, monkeypatch, calls, step, sampling, further
+):
+    """Then the same request, or one that goes on behind all that the broken round had consumed."""
     prompt = models.random_tokens(model, 20)
     ids = rounds.plain_ids(model, prompt, sampling, 12)
     knowing(session, prompt, ids, 3, 3)
@@ -140,7 +144,7 @@ def test_lesson_35_an_exception_between_verify_and_commit(session, model, monkey
         patch.setattr(Sampler, step, breaks)
         with pytest.raises(RuntimeError, match="between"):
             rounds.answer(session, Turn(prompt, sampling, 12, drafter="known", boundary=15))
-    test_session.check_turn(session, prompt, 15)
+    test_session.check_turn(session, [*prompt, *ids[:2], 1, 2, 3] if further else prompt, 15)
 
 
 # --- who drafts, and what is told -------------------------------------------------------------------------
@@ -162,9 +166,10 @@ class Counted:
         return [1] * count
 
 
-def test_lesson_36_one_proposer_a_round(model):
+@pytest.mark.parametrize("run", [lambda model: model, models.stepwise], ids=["whole", "stepwise"])
+def test_lesson_36_one_proposer_a_round(model, run):
     """The head is asked when the lookup has nothing, and not otherwise."""
-    head, both = Counted(), []
+    model, head, both = run(model), Counted(), []
     drafter = FirstHit([LookupDrafter(), head])
     for prompt in ([5, 6, 7, 8, 9, 5, 6, 7, 8], [1, 2, 3, 4, 5, 6, 7, 8, 9]):
         state, _ = models.consume(model, prompt[:-1])

@@ -2,102 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
-from collections.abc import Callable
 
-import models
 import pytest
-import rounds
 from hypothesis import given
 from hypothesis import strategies as st
+from machines import CHEAP, DEAR, FIXED_COST, Cost, Simulation, best_rate, line, usual
 
-from kestrel_engine import session as session_module
 from kestrel_engine.cost_curve import SURPRISE, CostCurve
-from kestrel_engine.events import Round
 from kestrel_engine.governor import PRIOR_ACCEPTANCE, Governor
 from kestrel_engine.options import MAX_DRAFT
-from kestrel_engine.session import Turn
-from kestrel_engine.tokenizer import Tokenizer
-
-Acceptance = Callable[[int], float]
-"""Draft position → probability of being right when those before it are."""
-Cost = Callable[[int], float]
-"""Draft length → milliseconds of a round."""
-
-
-class Simulation:
-    """Rounds of a governor on a machine with `cost` and a text with `acceptance`; both may be changed.
-
-    noise: relative spread of a round's time. outliers: share of rounds that are disturbed and take up to 8 times
-    as long. The first round of a length also prepares it.
-    """
-
-    def __init__(
-        self, acceptance: Acceptance, cost: Cost, seed: int = 0, noise: float = 0.0, outliers: float = 0.0
-    ):
-        self.governor, self.random = Governor(), random.Random(seed)
-        self.acceptance, self.cost, self.noise, self.outliers = acceptance, cost, noise, outliers
-        self._used: set[int] = set()
-
-    def run(self, count: int) -> tuple[list[int], float]:
-        """The lengths of `count` rounds, and their milliseconds per token, were nothing disturbed and every
-        round to accept what it can expect to."""
-        lengths, milliseconds, tokens = [], 0.0, 0.0
-        for _ in range(count):
-            length, reason = self.governor.choose()
-            assert 0 <= length <= MAX_DRAFT and reason
-            self._record(length)
-            lengths.append(length)
-            milliseconds, tokens = milliseconds + self.cost(length), tokens + self._expected(length)
-        return lengths, milliseconds / tokens
-
-    def _record(self, length: int) -> None:
-        accepted = 0
-        while accepted < length and self.random.random() < self.acceptance(accepted):
-            accepted += 1
-        plain = self.cost(0)
-        factor = max(0.5, self.random.gauss(1, self.noise))
-        factor *= self.random.uniform(1.5, 8) if self.random.random() < self.outliers else 1
-        preparing = 0.0 if length in self._used else 0.8 * plain
-        self._used.add(length)
-        drafting = (self.cost(length) - plain) / 2
-        verifying = factor * (plain + drafting) + preparing
-        self.governor.record("mtp", length, accepted, factor * drafting, verifying)
-
-    def _expected(self, length: int) -> float:
-        tokens, chain = 1.0, 1.0
-        for position in range(length):
-            chain *= self.acceptance(position)
-            tokens += chain
-        return tokens
-
-
-def best_rate(acceptance: Acceptance, cost: Cost) -> float:
-    """Milliseconds per token of the best fixed length."""
-    rates = []
-    for length in range(MAX_DRAFT + 1):
-        tokens, chain = 1.0, 1.0
-        for position in range(length):
-            chain *= acceptance(position)
-            tokens += chain
-        rates.append(cost(length) / tokens)
-    return min(rates)
-
-
-def usual(lengths: list[int]) -> int:
-    return max(set(lengths), key=lengths.count)
-
-
-CHEAP = lambda length: 10 + 0.5 * length
-DEAR = lambda length: 10 + 15 * length
-FIXED_COST = lambda length: 10 + (20 * (length > 0) + 2 * length)
-
-
-def line(slope: float) -> Cost:
-    """A draft and its row cost `slope` plain steps."""
-    return lambda length: 10 * (1 + slope * length)
-
 
 FALLING = lambda position: (0.71, 0.51, 0.36, 0.3, 0.25, 0.2, 0.15, 0.1)[position]
 CLIFF = lambda length: 10 * (1 + 0.12 * length + 1.5 * (length >= 4))
@@ -361,67 +275,3 @@ def test_reasons_can_be_understood():
     assert any(reason.startswith("exploring 2 drafts: 3.0 tokens") for reason in reasons)
     governor = settled_governor(0, lambda length: 10.0 + length)
     assert governor.choose()[1].startswith("no drafts: 1 would give 1.0")
-
-
-def test_what_was_learnt_stays_for_the_next_answer(echo_model):
-    model = models.load(echo_model, context=1024)
-    session = rounds.make_session(model, Tokenizer(echo_model))
-    session.draft_length = "auto"
-    firsts = []
-    for seed in range(3):
-        _, _, events = rounds.answer(session, Turn(models.random_tokens(model, 20, seed), rounds.GREEDY, 60))
-        firsts.append(next(event for event in events if isinstance(event, Round)))
-    assert firsts[0].reason == "no drafts: measuring a plain step"
-    assert all(first.reason != firsts[0].reason for first in firsts[1:])
-
-
-# --- in a session -----------------------------------------------------------------------------------------
-
-
-def let_rounds_cost(cost: Cost, monkeypatch) -> None:
-    """What the session's rounds cost is decided by the test."""
-    original = session_module.run_round
-
-    def run(*arguments):
-        result = original(*arguments)
-        spent = cost(len(result.drafts))
-        return dataclasses.replace(result, draft_ms=0.0, verify_ms=spent, replay_ms=0.0)
-
-    monkeypatch.setattr(session_module, "run_round", run)
-
-
-@pytest.mark.parametrize(
-    ("right", "cost", "low", "high"),
-    [
-        (99, CHEAP, 6, 8),
-        (0, CHEAP, 0, 0),
-        (99, DEAR, 0, 0),
-        (1, lambda length: 10 + 2 * length, 1, 1),
-    ],
-    ids=["always right", "always wrong", "too dear", "one right"],
-)
-def test_auto_in_a_session(echo_model, monkeypatch, right, cost, low, high):
-    model = models.load(echo_model, context=1024)
-    prompt = models.random_tokens(model, 10)
-    ids = rounds.plain_ids(model, prompt, rounds.SAMPLED, 600)
-    session = rounds.make_session(model, Tokenizer(echo_model))
-    session.drafters["known"] = rounds.KnowingDrafter(
-        [*prompt, *ids], model.config.vocab_size, lambda n: right
-    )
-    session.draft_length = "auto"
-    let_rounds_cost(cost, monkeypatch)
-    _, emitted, events = rounds.answer(session, Turn(prompt, rounds.SAMPLED, 500, drafter="known"))
-    assert emitted == ids[: len(emitted)]
-    chosen = [event.drafted for event in events if isinstance(event, Round)]
-    assert low <= usual(chosen[len(chosen) // 2 :]) <= high
-
-
-def test_the_first_round_of_a_turn_is_not_held_against_drafting(echo_model, monkeypatch):
-    """It gives the whole prompt to the MTP head."""
-    model = models.load(echo_model)
-    session = rounds.make_session(model, Tokenizer(echo_model))
-    session.draft_length = "auto"
-    costs = iter([10_000.0])
-    let_rounds_cost(lambda length: 10.0 + (next(costs, 0.0) if length else 0.0), monkeypatch)
-    rounds.answer(session, Turn(models.random_tokens(model, 40), rounds.GREEDY, 60))
-    assert session.governor.cost(3) < 10

@@ -12,12 +12,12 @@ import re
 import time
 
 import checkpoints
+import machines
 import models
 import numpy as np
 import pytest
 import rounds
 import test_acceptance
-import test_governor
 import test_lessons_chat
 import test_rounds
 import test_sampling
@@ -114,10 +114,10 @@ def answers(model, tokenizer, prompt, length, count=12, **options):
 
 def test_lesson_01_speculation_that_loses_is_left():
     """342 tokens/s plain, 128 with drafts although 96.6 % of them hit."""
-    simulation = test_governor.Simulation(lambda n: 0.966, lambda k: 2.92 if k == 0 else 13.4 + 1.95 * k)
+    simulation = machines.Simulation(lambda n: 0.966, lambda k: 2.92 if k == 0 else 13.4 + 1.95 * k)
     simulation.run(200)
     lengths, rate = simulation.run(1000)
-    assert test_governor.usual(lengths) == 0 and rate < 1.05 * 2.92
+    assert machines.usual(lengths) == 0 and rate < 1.05 * 2.92
 
 
 def test_lesson_02_every_phase_of_a_round_is_timed(small, monkeypatch):
@@ -154,12 +154,12 @@ def test_lesson_05_another_backend_gives_the_same_drafts(tmp_path):
 
 
 def test_lesson_06_drafting_ends_when_the_context_makes_it_dear():
-    simulation = test_governor.Simulation(lambda n: 0.9, lambda k: 10 + k)
-    assert test_governor.usual(simulation.run(200)[0]) > 0
+    simulation = machines.Simulation(lambda n: 0.9, lambda k: 10 + k)
+    assert machines.usual(simulation.run(200)[0]) > 0
     for slope in range(2, 14):
         simulation.cost = lambda k, slope=slope: 10 + slope * k
         simulation.run(150)
-    assert test_governor.usual(simulation.run(300)[0]) == 0
+    assert machines.usual(simulation.run(300)[0]) == 0
 
 
 # --- the draft head's own cache ---------------------------------------------------------------------------
@@ -234,11 +234,11 @@ def test_lesson_18_no_number_is_an_error_not_a_token(small, monkeypatch):
 
 
 def test_lesson_19_an_episode_without_hits_is_left_and_survived():
-    simulation = test_governor.Simulation(lambda n: 0.9, test_governor.CHEAP)
+    simulation = machines.Simulation(lambda n: 0.9, machines.CHEAP)
     for acceptance, expected in ((0.9, True), (0.0, False), (0.9, True)):
         simulation.acceptance = lambda n, acceptance=acceptance: acceptance
         simulation.run(800)
-        assert (test_governor.usual(simulation.run(100)[0]) > 0) is expected
+        assert (machines.usual(simulation.run(100)[0]) > 0) is expected
 
 
 @pytest.mark.parametrize("prompt_seed", range(4))

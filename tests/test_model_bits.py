@@ -1,4 +1,4 @@
-"""The whole model, bit for bit: backends, threads, chunks, accept counts, snapshots, and what would break it."""
+"""The whole model, bit for bit: backends, threads, chunks, accept counts and snapshots."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ import checkpoints
 import models
 import numpy as np
 import pytest
-from bits import assert_same, poison_numpy_empty, same
+from bits import assert_same
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from state_bits import NEXT, contents, differences, differences_after_a_step, draft, poisoned_buffers
 
-from kestrel_engine import rope
-from kestrel_engine import state as state_module
-from kestrel_engine.cpu import backend as cpu_backend
-from kestrel_engine.cpu import linear, program
+from kestrel_engine.cpu import program
 from kestrel_engine.cpu.backend import CpuBackend
 from kestrel_engine.model import Model
 from kestrel_engine.options import MAX_DRAFT
-from kestrel_engine.state import RING_ROWS, DeltaLayer, State
+from kestrel_engine.state import State
 
 FORMATS = ("bf16", "q8", "q4")
 SHAPES = {
@@ -46,11 +44,8 @@ SHAPES = {
 
 
 @pytest.fixture(autouse=True, scope="module")
-def poisoned_buffers():
-    """Cache rows beyond the cursors, buffers not yet written and rotations not yet computed are NaN."""
-    with pytest.MonkeyPatch.context() as patch:
-        poison_numpy_empty(patch, state_module, cpu_backend, program, linear, rope)
-        patch.setattr(rope, "CHUNK", 1)
+def poisoned():
+    with poisoned_buffers():
         yield
 
 
@@ -68,53 +63,6 @@ def model(request, folder) -> Model:
 def small_model(request, tmp_path_factory) -> Model:
     folder = checkpoints.write_checkpoint(tmp_path_factory.mktemp("bits"), tokenizer=False)
     return models.load(folder, request.param)
-
-
-# --- comparing --------------------------------------------------------------------------------------------
-
-
-def contents(state: State) -> dict[str, np.ndarray]:
-    """All that a later pass can read: recurrent states, logs, ring rows and cache rows before the cursors."""
-    parts = {"tokens": np.array(state.tokens)}
-    layers = [*state.layers, *([state.mtp] if state.mtp is not None else [])]
-    for n, layer in enumerate(layers):
-        if isinstance(layer, DeltaLayer):
-            kept = range(max(0, layer.conv_length - (RING_ROWS - MAX_DRAFT)), layer.conv_length)
-            log = slice(layer.log_length)
-            arrays = {
-                "state": layer.state,
-                "ring": layer.ring[[p % RING_ROWS for p in kept]],
-                "log decay": layer.log_decay[log],
-                "log key": layer.log_key[log],
-                "log correction": layer.log_correction[log],
-                "cursors": np.array([layer.committed, layer.log_length, layer.conv_length]),
-            }
-        else:
-            arrays = {
-                "keys": layer.key_rows(layer.length),
-                "values": layer.values[:, : layer.length],
-                "cursors": np.array([layer.length]),
-            }
-        parts |= {f"layer {n} {name}": array for name, array in arrays.items()}
-    return parts
-
-
-def differences(one: State, other: State) -> list[str]:
-    ours, theirs = contents(one), contents(other)
-    assert ours.keys() == theirs.keys()
-    return [name for name in ours if not same(ours[name], theirs[name])]
-
-
-NEXT, AFTER_NEXT = 7, 8
-"""The tokens that follow whatever a test has consumed."""
-
-
-def differences_after_a_step(model: Model, state: State, plain: State) -> list[str]:
-    """What differs once both have taken one more token (which applies the log) and an MTP row."""
-    rows = [model.forward(s, [NEXT], 1) for s in (state, plain)]
-    mtp_rows = [model.mtp_row(s, AFTER_NEXT) for s in (state, plain)]
-    names = [name for name, pair in (("hidden", rows), ("mtp", mtp_rows)) if not same(*pair)]
-    return names + differences(state, plain)
 
 
 # --- the reference and the CPU ----------------------------------------------------------------------------
@@ -234,13 +182,6 @@ def test_random_rounds(small_model, rounds, seed):
     assert differences_after_a_step(model, state, plain) == []
 
 
-def draft(model: Model, state: State, next_token: int, count: int) -> None:
-    """`count` rows of the MTP head, the later ones fed with tokens of no meaning."""
-    row = model.mtp_row(state, next_token)
-    for step in range(1, count):
-        row = model.mtp_chain(state, 3 * step, row, step)
-
-
 def test_mtp_row_for_another_next_token(small_model):
     """The head's newest pair is made again, not kept with the token that did not come."""
     state, _ = models.consume(small_model, models.random_tokens(small_model, 9), 9)
@@ -303,99 +244,3 @@ def test_snapshot_of_an_empty_state(small_model):
     state.restore(snapshot)
     assert state.tokens == []
     assert differences_after_a_step(small_model, state, small_model.new_state()) == []
-
-
-# --- what would break it ----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def stepwise_model(small_model) -> Model:
-    """Operation by operation, each looking at its own layer's cursor and at the log when it is run."""
-    return models.stepwise(small_model)
-
-
-def differences_after_a_round(model: Model, tamper=lambda state: None) -> list[str]:
-    """Draft, verify 5 drafts, accept 2, `tamper`, and take one more token: what differs from the plain run."""
-    tokens = models.random_tokens(model, 16)
-    state, _ = models.consume(model, tokens[:10], 10)
-    draft(model, state, tokens[10], 3)
-    model.forward(state, tokens[10:16], 1)
-    state.accept(2)
-    tamper(state)
-    plain, _ = models.consume(model, tokens[:13], 1)
-    return differences_after_a_step(model, state, plain)
-
-
-def break_replay(monkeypatch, model: Model, broken) -> None:
-    """`broken(layer, replay)` in place of the backend's replay; the cursors still move."""
-    replay = model.backend.delta_replay
-    monkeypatch.setattr(model.backend, "delta_replay", lambda layer: broken(layer, replay))
-
-
-def without_decay(layer, replay) -> None:
-    layer.log_decay[: layer.log_length] = 1
-    replay(layer)
-
-
-def in_reverse(layer, replay) -> None:
-    for log in (layer.log_decay, layer.log_key, layer.log_correction):
-        log[: layer.log_length] = log[: layer.log_length][::-1].copy()
-    replay(layer)
-
-
-BROKEN_REPLAYS = {
-    "removed": lambda layer, replay: None,
-    "applied twice": lambda layer, replay: (replay(layer), replay(layer)),
-    "without the decay": without_decay,
-    "in reverse": in_reverse,
-}
-
-
-def test_a_round_done_right(small_model, stepwise_model):
-    assert differences_after_a_round(small_model) == []
-    assert differences_after_a_round(stepwise_model) == []
-
-
-@pytest.mark.parametrize("broken", BROKEN_REPLAYS.values(), ids=BROKEN_REPLAYS.keys())
-def test_a_broken_replay_is_noticed(stepwise_model, monkeypatch, broken):
-    break_replay(monkeypatch, stepwise_model, broken)
-    found = differences_after_a_round(stepwise_model)
-    assert "hidden" in found and "layer 0 state" in found
-
-
-def conv_cursor_left(state: State) -> None:
-    for layer in state.delta_layers:
-        layer.conv_length += 3
-
-
-def kv_cursor_left(state: State) -> None:
-    for cache in state.caches:
-        cache.length += 3
-
-
-def rejected_records_kept(state: State) -> None:
-    for layer in state.delta_layers:
-        layer.log_length += 3
-
-
-CURSORS_LEFT = [(conv_cursor_left, "layer 0 state"), (kv_cursor_left, "hidden")]
-CURSORS_LEFT += [(rejected_records_kept, "layer 0 state")]
-
-
-@pytest.mark.parametrize("tamper, noticed", CURSORS_LEFT)
-def test_a_cursor_not_rolled_back_is_noticed(stepwise_model, monkeypatch, tamper, noticed):
-    """By the invariants, and by the bits where those are silenced."""
-    with pytest.raises(AssertionError):
-        differences_after_a_round(stepwise_model, tamper)
-    monkeypatch.setattr(State, "check", lambda state: None)
-    found = differences_after_a_round(stepwise_model, tamper)
-    assert noticed in found and "hidden" in found and "mtp" in found
-
-
-def test_keys_of_the_draft_chain_kept_are_noticed(stepwise_model):
-    """The head's cursor left behind the keys that its own outputs made, instead of the trunk's rows."""
-
-    def tamper(state: State) -> None:
-        state.mtp.length += 2
-
-    assert differences_after_a_round(stepwise_model, tamper)[0] == "mtp"

@@ -42,6 +42,7 @@ from checks_wide import WIDE
 
 from kestrel_cuda import cost
 from kestrel_cuda.backend import CudaBackend
+from kestrel_cuda.cursor import round_cursor
 from kestrel_cuda.memory import make_memory
 from kestrel_cuda.model import CudaModel
 from kestrel_cuda.operations import Operations
@@ -131,7 +132,10 @@ def compile_share(format: str, share: int) -> None:
     operations = Operations(make_memory())
     model = CudaModel(TINY, measure.RandomMaker(operations, TINY, format).weights(), None, 256, operations)
     for work in make_works(model, model.make_state(128))[share::SHARES]:
-        work()
+        model.post.put("cursor", round_cursor(1, 0, 0))  # where all that they read is there
+        model.post.send()
+        with model.post.moving():
+            work()
     operations.memory.wait()
 
 

@@ -62,8 +62,11 @@ def zeros(size: int) -> np.ndarray:
 
 
 def _mapping(size: int) -> np.ndarray:
-    """At least `size` bytes that begin with a large page."""
-    memory = mmap.mmap(-1, size + 2 * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    """At least `size` bytes that begin with a large page. Raises MemoryError."""
+    try:
+        memory = mmap.mmap(-1, size + 2 * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise MemoryError(f"{size} bytes for weights or states") from error
     with contextlib.suppress(OSError):
         memory.madvise(mmap.MADV_HUGEPAGE)
     data = np.frombuffer(memory, np.uint8)

@@ -303,7 +303,7 @@ def _delta_layers(config: ModelConfig, count: int) -> list[DeltaLayer]:
         "log_correction": (MAX_DRAFT, value_heads, dv),
     }
     ends = np.cumsum([-(-math.prod(shape) // LINE_FLOATS) * LINE_FLOATS for shape in shapes.values()])
-    memory = large_pages.zeros(4 * count * int(ends[-1])).view(np.float32).reshape(count, -1)
+    memory = large_pages.zeros(4 * count * int(ends[-1])).view(np.float32).reshape(count, int(ends[-1]))
     begins = [0, *ends[:-1].tolist()]
     return [
         DeltaLayer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import gc
 import itertools
 import mmap
@@ -58,6 +59,19 @@ def test_zeros_are_zero_aligned_and_nobody_elses(monkeypatch, available, size):
         piece[:] = 255
         assert not other.any()
         del piece, other
+
+
+def test_memory_that_is_not_to_be_had(monkeypatch):
+    """Says so, as numpy does: whoever loads a model tells the user what to do."""
+
+    def refuse(*arguments, **options):
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr(large_pages, "available", lambda: True)
+    monkeypatch.setattr(large_pages.mmap, "mmap", refuse)
+    for give in (large_pages.empty, large_pages.zeros):
+        with pytest.raises(MemoryError):
+            give(large_pages.SHARED_BYTES)
 
 
 def test_a_setting_that_cannot_be_read_means_none(monkeypatch, tmp_path):

@@ -40,6 +40,8 @@ SHAPES = {
         linear_value_head_dim=32,
         seed=2,
     ),
+    "attention alone": dict(num_hidden_layers=2, full_attention_interval=1, seed=3),
+    "recurrence alone": dict(num_hidden_layers=2, full_attention_interval=3, seed=4),
 }
 
 

@@ -85,3 +85,10 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def echo_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Like tiny_model, but its drafts are always right. Not to be changed."""
     return checkpoints.write_checkpoint(tmp_path_factory.mktemp("models") / "echo", echo=True)
+
+
+@pytest.fixture(scope="session")
+def attention_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model without recurrent layers: nothing is undone but cursors. Not to be changed."""
+    folder = tmp_path_factory.mktemp("models") / "attention"
+    return checkpoints.write_checkpoint(folder, num_hidden_layers=2, full_attention_interval=1)

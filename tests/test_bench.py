@@ -31,6 +31,11 @@ def test_exact_finds_every_mode_identical(echo_model, capsys):
     assert report["differences"] == []
 
 
+def test_exact_on_a_model_without_recurrent_layers(attention_model, capsys):
+    status, report = exact(capsys, attention_model)
+    assert status == 0 and report["modes"] == report["identical"] >= 50
+
+
 def test_exact_drafts_in_every_mode_that_speculates(tiny_model, capsys):
     _, out, _ = run(capsys, "exact", str(tiny_model), "--quant", "q8", "--tokens", "6")
     idle = [row for row in out.splitlines() if "/0 " in row and "threads 2, off" not in row]

@@ -235,6 +235,13 @@ def test_the_command_puts_all_schemes_side_by_side(tiny_model, capsys):
     assert copied == sorted(copied)
 
 
+def test_the_command_on_a_model_without_recurrent_layers(attention_model, capsys):
+    argv = ("--tokens", "24", "--starts", "1", "--accept", "0.71,0.51,0.36")
+    status, report = bench(capsys, attention_model, *argv)
+    assert status == 0 and all(run["identical"] for run in report["runs"])
+    assert {run["state_bytes"] for run in report["runs"]} == {0}
+
+
 def test_the_command_as_text(echo_model, capsys):
     argv = ("--quant", "q8", "--threads", "1", "--repeat", "1", "--tokens", "12", "--starts", "1")
     assert main(["schemes", str(echo_model), *argv, "--force-accept"]) == 0

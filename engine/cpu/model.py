@@ -39,7 +39,7 @@ class CpuModel(Model):
         return super().draft(state, next_token, count, head, sampler) if drafts is None else drafts
 
     def _trunk(self, state: State, tokens: list[int], commit: int, slots) -> np.ndarray:
-        key = ("trunk", len(tokens), None if slots is None else id(slots[0]))
+        key = ("trunk", len(tokens), id(slots[0]) if slots else None)
         program = self.program(
             state,
             key,

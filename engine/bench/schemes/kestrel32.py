@@ -35,18 +35,18 @@ class Mark:
         self._layers = [
             (layer.state.copy(), layer.ring[_window(layer.conv_length)]) for layer in state.delta_layers
         ]
-        self._length = state.length
+        self._length, self._used = state.length, False
         self.bytes = sum(array.nbytes for arrays in self._layers for array in arrays)
 
     def rollback(self, state: State) -> None:
         """Once: then the mark is used up."""
-        assert self._layers, "a mark can be rolled back to once"
+        assert not self._used, "a mark can be rolled back to once"
         state.rewind(state.length - self._length)
         for layer, (recurrent, window) in zip(state.delta_layers, self._layers, strict=True):
             layer.state[...] = recurrent
             # Our ring still holds these rows; the report's window does not, so the copy is part of its price.
             layer.ring[_window(layer.conv_length)] = window
-        self._layers = []
+        self._layers, self._used = [], True
 
 
 def _window(length: int) -> list[int]:

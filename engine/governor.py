@@ -152,12 +152,12 @@ class Governor:
     def _is_cold(self, known: _Proposer | None, length: int) -> bool:
         """Beside the length in use. One that was never used is tried like one that is warm."""
         used = self._used[length]
-        return known is not None and bool(known.length and used) and self._round - used > COLD_AFTER
+        return known is not None and known.length is not None and 0 < used < self._round - COLD_AFTER
 
     def _trial(self, known: _Proposer, length: int, losses: list[float]) -> int:
         """Rounds that a length is tried for; one when more could not be paid."""
         rounds = 1
-        if known.length and (length == 0 or self._is_cold(known, length)):
+        if length == 0 or self._is_cold(known, length):
             rounds = TRIAL if length else PLAIN_TRIAL
         return rounds if rounds * losses[length] <= MOST_CREDIT or self._must_know(length) else 1
 

@@ -135,6 +135,21 @@ def test_a_length_that_was_long_out_of_use_is_compared_when_it_is_warm():
         assert governor.cost(length) / governor.cost(0) == pytest.approx(cost(length) / cost(0), rel=0.02)
 
 
+def test_drafts_that_pay_only_when_warm_are_found_from_plain_decoding():
+    """Drafting does not pay at first; of a stretch of drafted rounds, the first one always takes half as long again."""
+    governor, generator = Governor(), random.Random(2)
+    lengths: list[int] = []
+    for round in range(2000):
+        length, _ = governor.choose()
+        cost = line(1.0 if round < 200 else 0.5)(length)
+        cold = 0.5 * cost if length and length not in lengths[-1:] else 0.0
+        accepted = next((n for n in range(length) if generator.random() > 0.85), length)
+        governor.record("mtp", length, accepted, 0.0, cost + cold)
+        lengths.append(length)
+    assert usual(lengths[100:200]) == 0
+    assert usual(lengths[1000:]) >= 1
+
+
 def test_a_plain_step_that_was_disturbed_does_not_stay():
     """Nor does anything look cheaper than plain decoding for long."""
     simulation = Simulation(lambda position: 0.2, line(0.4))

@@ -12,6 +12,7 @@ from kestrel_engine.cpu import program
 from kestrel_engine.cpu.backend import CpuBackend
 from kestrel_engine.cpu.operation import share
 from kestrel_engine.cpu.program import Program
+from kestrel_engine.cpu.simd import TILE
 
 DELTA = ("conv_silu", "delta_inputs", "delta_replay", "delta_rows", "gated_norm")
 
@@ -69,6 +70,20 @@ def test_what_follows_without_a_wait(folder):
         assert norms == 2 * len(state.layers)
         assert "delta_rows" in recorded.shares()
         assert sum(recorded.shares().values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("format", ["bf16", "q8"])
+def test_rows_do_not_follow_tiles_though_they_are_as_many(folder, format):
+    """A row is whole when all tiles are; found on the MTP head, whose projection is 4 tiles wide, with 4 rows."""
+    model = models.load(folder, context=128, format=format, backend=CpuBackend(2))
+    hidden_size = model.config.hidden_size
+    rows = hidden_size // TILE
+    state = model.new_state()
+    model._mtp_input(state, list(range(rows)), np.ones((rows, hidden_size), np.float32))
+    (recorded,) = (each for key, each in state.prepared.items() if key[:2] == ("mtp input", rows))
+    products = [names for names in recorded.names if names[0].endswith("matmul")]
+    assert products and all(len(names) == 1 for names in products)
+    assert any("rms_norm" in names for names in recorded.names)
 
 
 def test_what_a_sequence_reads_is_not_written_again_by_it():

@@ -48,7 +48,8 @@ class _Step:
     makes: object = None
     columns: int | None = None
     strips: np.ndarray | None = None
-    """Of a product whose items may be changed."""
+    """Of a product whose items may be changed. Nobody follows it before: they are tiles, as many by chance as another
+    operation has rows."""
     held: list[tuple] = field(default_factory=list)
     """What its operations read: not to be written again by one of them."""
 
@@ -148,7 +149,12 @@ class Program:
         an item makes so many, of all rows; 0: it makes a row. strips: see `recut`.
         """
         step = self._maker(after)
-        if step is None or step.items != items or not (early or step is self._newest[-1]):
+        if (
+            step is None
+            or step.strips is not None
+            or step.items != items
+            or not (early or step is self._newest[-1])
+        ):
             step = self._begin(_Step(share(items, self.threads, grain)))
         step.words.append(encode(kernel.address, step.borders, arguments))
         step.names += (kernel.__name__,)
@@ -186,6 +192,7 @@ class Program:
             return False
         step.strips[:] = 0
         step.strips[: len(tiles)] = tiles
+        step.strips = None
         step.cut(share(items, self.threads, grain))
         return True
 

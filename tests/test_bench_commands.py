@@ -377,3 +377,11 @@ def test_a_model_without_mtp_says_so(tmp_path, capsys):
         assert main([command, str(folder), *rest]) == 1
         err = capsys.readouterr().err
         assert "this model has no MTP head" in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["speculate", "schemes"])
+def test_more_tokens_than_the_context_holds_are_refused(tiny_model, capsys, command):
+    status = main([command, str(tiny_model), *SHORT, "--tokens", "5000"])
+    captured = capsys.readouterr()
+    assert status == 2 and captured.out == ""
+    assert "--tokens 5000: the context holds " in captured.err and captured.err.count("\n") == 1

@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     loaded = load_model(arguments, progress)
     progress(f"loading with {arguments.peer}")
     peer = open_peer(arguments.peer, folder, arguments.gguf, loaded.threads, CONTEXT)
-    begun = starts(loaded, arguments.starts)
+    begun = starts(loaded, arguments.starts, arguments.tokens)
     report = frame(loaded, "compare") | measure(loaded, peer, begun, arguments, progress)
     progress.done()
     show(report, arguments.output, text)

@@ -208,7 +208,7 @@ def run(arguments: argparse.Namespace) -> int:
     progress = Progress()
     plot.check(arguments.plot)
     loaded = load_model(arguments, progress)
-    begun = starts(loaded, arguments.starts)
+    begun = starts(loaded, arguments.starts, arguments.tokens)
     report = frame(loaded, "speculate") | measure(loaded, arguments.speculate, begun, arguments, progress)
     progress.done()
     show(report, arguments.output, text)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kestrel_engine.errors import KestrelError
+from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_engine.loader import LoadedModel
+from kestrel_engine.options import MAX_DRAFT
 
 TOKENS = 64
 """Tokens decoded from each start."""
@@ -34,8 +35,13 @@ def encode(loaded: LoadedModel, text: str) -> list[int]:
         return loaded.tokenizer.encode(text)
 
 
-def starts(loaded: LoadedModel, count: int) -> list[Start]:
-    """The first `count` starts, stories and chat in turn."""
+def starts(loaded: LoadedModel, count: int, tokens: int = 0) -> list[Start]:
+    """The first `count` starts, stories and chat in turn. Raises UsageError where `tokens` more and a round's drafts do
+    not fit the context."""
     names = list(PROMPTS)
     ordered = [name for pair in zip(names[:3], names[3:], strict=True) for name in pair]
-    return [Start(name, tuple(encode(loaded, PROMPTS[name]))) for name in ordered[:count]]
+    begun = [Start(name, tuple(encode(loaded, PROMPTS[name]))) for name in ordered[:count]]
+    room = loaded.session.state.capacity - MAX_DRAFT - max(len(start.prompt) for start in begun)
+    if tokens > room:
+        raise UsageError(f"--tokens {tokens}: the context holds {max(room, 0)} beside the prompts: use fewer")
+    return begun

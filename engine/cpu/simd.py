@@ -25,7 +25,7 @@ FEW, TOGETHER, WIDE = 2, 4, 1024
 for its own last addition. Wider matrices are read from memory, best as one stream, and that takes longer still."""
 PREFETCH = {
     8: ((FEW, ((2048, 2),)), (5, ((2048, 3),)), (ROW_GROUP, ((8192, 2), (2048, 3)))),
-    4: ((FEW, ((2048, 3),)), (ROW_GROUP, ((8192, 2),))),
+    4: ((FEW, ((2048, 2),)), (ROW_GROUP, ((8192, 2),))),
     16: ((FEW, ((4096, 3),)), (ROW_GROUP, ((8192, 2),))),
 }
 """By bits of a weight and most rows: which cache lines are prefetched, as bytes ahead and nearness to the core (2: the

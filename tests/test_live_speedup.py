@@ -74,19 +74,24 @@ def test_plain_rounds_between_drafted_ones_are_slow_at_first_and_do_not_count() 
     assert only_cold.plain is None, "what follows the prompt is not warm either"
 
 
+async def answer_of_both_kinds(chat: Driver) -> None:
+    """20 plain rounds of 2 ms, then 60 of 4 ms that yield 4 tokens each."""
+    engine = await chat.asked()
+    for index in range(20):
+        engine.emit(timed(index, 2.0))
+    for index in range(20, 80):
+        engine.emit(timed(index, 4.0, drafted=3, accepted=3))
+    engine.end()
+    await chat.until(lambda: not chat.conversation.is_answering)
+
+
 def test_only_rounds_of_this_process_count(tmp_path: Path) -> None:
     seen: list[tuple] = []
 
     async def scenario(chat: Driver) -> None:
         await chat.ready()
         if not seen:
-            engine = await chat.asked()
-            for index in range(20):
-                engine.emit(timed(index, 2.0))
-            for index in range(20, 80):
-                engine.emit(timed(index, 4.0, drafted=3, accepted=3))
-            engine.end()
-            await chat.until(lambda: not chat.conversation.is_answering)
+            await answer_of_both_kinds(chat)
         chat.screen.show()
         figures, panel = chat.conversation.figures, chat.screen.query_one(Panel)
         words = "\n".join(panel.render_line(y).text for y in range(panel.size.height))
@@ -102,13 +107,7 @@ def test_only_rounds_of_this_process_count(tmp_path: Path) -> None:
 
 def test_a_new_chat_keeps_the_comparison_and_undo_keeps_the_times() -> None:
     async def scenario(chat: Driver) -> None:
-        engine = await chat.asked()
-        for index in range(20):
-            engine.emit(timed(index, 2.0))
-        for index in range(20, 80):
-            engine.emit(timed(index, 4.0, drafted=3, accepted=3))
-        engine.end()
-        await chat.until(lambda: not chat.conversation.is_answering)
+        await answer_of_both_kinds(chat)
         figures = chat.conversation.figures
         for command, median, columns in (("/undo", 1.0, 79), ("/new", None, 0)):
             chat.conversation.enter(command)

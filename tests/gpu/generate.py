@@ -37,11 +37,13 @@ SHAPE = dict(
 PENALISED = SamplingOptions(temperature=0.7, top_k=3, top_p=0.9, presence_penalty=1.5, repetition_penalty=1.2)
 NUCLEUS = SamplingOptions(temperature=1.5, top_p=0.6, presence_penalty=0.5, seed=7)
 CASES = {
+    "greedy, drafts all right, q4": ("q4", True, SamplingOptions(), [2, 2]),
     "sampled, toggled, q8": ("q8", False, SamplingOptions(temperature=1, seed=4), [0, 3, 1]),
+    "penalties and filters, bf16": ("bf16", False, PENALISED, [2, 2]),
     "min p, q8": ("q8", False, SamplingOptions(temperature=1.5, min_p=0.02, seed=2), [2]),
     "top p, q4": ("q4", True, NUCLEUS, [1, 2]),
 }
-"""Name -> (format, echoing model, sampling, draft lengths of the rounds): what turns.py does not play already."""
+"""Name -> (format, echoing model, sampling, draft lengths of the rounds)."""
 
 
 def answer(model, prompt: list[int], sampling: SamplingOptions, lengths: list[int]) -> list:

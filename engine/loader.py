@@ -233,7 +233,8 @@ def load(options: EngineOptions, emit: Callable[[Event], None]) -> LoadedModel:
     head = None
     if config.has_mtp:
         head = make_draft_head(model, options.draft_vocab, tokenizer.special_ids, keep)
-    session = Session(model, tokenizer, head, options.rollback, options.prefill_chunk)
+    largest_context = choose_context(None, config, memory)
+    session = Session(model, tokenizer, head, options.rollback, options.prefill_chunk, largest_context)
     return LoadedModel(session, config, tokenizer, defaults, format, device, backend.threads)
 
 

@@ -62,8 +62,11 @@ class Session:
         draft_head: DraftHead | None,
         rollback: str = "cursor",
         prefill_chunk: int = 64,
+        largest_context: int | None = None,
     ):
+        """largest_context: tokens that `--context` could have asked for; None if no more than there are."""
         self.model, self.tokenizer, self.prefill_chunk = model, tokenizer, prefill_chunk
+        self._largest_context = largest_context or 0
         self.state: State = model.new_state()
         self.draft_length: DraftLength = "auto"
         self.governor = Governor()
@@ -116,7 +119,9 @@ class Session:
             raise KestrelError("the prompt is empty: type something")
         limit = self.state.capacity
         if len(prompt) >= limit:
-            advice = "shorten it, start a new chat, or raise --context"
+            advice = "shorten it or start a new chat"
+            if self._largest_context > limit:
+                advice += f", or raise --context (to {self._largest_context} at most)"
             raise KestrelError(f"the prompt has {len(prompt)} tokens and the context holds {limit}: {advice}")
         outside = next((t for t in prompt if not 0 <= t < self.model.config.vocab_size), None)
         if outside is not None:

@@ -51,7 +51,12 @@ def test_a_saved_chat_goes_on(capsys: pytest.CaptureFixture, tiny_model: Path) -
 @pytest.mark.parametrize(
     ("arguments", "status", "complaint"),
     [
-        (["--context", "16", "-p", "far too long for so little"], 1, "the context holds 16"),
+        (
+            ["--context", "16", "-p", "far too long for so little"],
+            1,
+            "or raise --context (to 4096 at most)\n",
+        ),
+        (["--context", "4096", "--raw", "-p", "a b " * 4096], 1, "shorten it or start a new chat\n"),
         (["--device", "cuda", "-p", "x"], 2, "--device cpu"),
     ],
 )

@@ -303,6 +303,14 @@ def test_prompts_that_are_refused(make, model, prompt, named):
     check_turn(session, [*kept, *ids], len(kept) + len(ids) - 1)
 
 
+@pytest.mark.parametrize("largest", [None, 1024, 4096])
+def test_a_longer_context_is_advised_only_where_one_can_be_had(make, largest):
+    with pytest.raises(KestrelError) as refused:
+        rounds.answer(make(largest_context=largest), Turn([1] * 1024, SAMPLED))
+    raised = ", or raise --context (to 4096 at most)" if largest == 4096 else ""
+    assert str(refused.value).endswith(f"1024: shorten it or start a new chat{raised}")
+
+
 def test_the_longest_prompt_gets_an_answer(make, model, monkeypatch):
     monkeypatch.setattr(model, "context", 32)
     session = make()

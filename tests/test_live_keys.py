@@ -52,6 +52,22 @@ def test_the_footer_and_the_palette_name_the_keys() -> None:
     drive(scenario, engine=Puppet, size=(80, 24))
 
 
+def test_an_entry_of_the_palette_is_one_line() -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ready()
+        await chat.pilot.press("f1")
+        await chat.until(lambda: chat.app.screen.query("CommandList"))
+        shown = chat.app.screen.query_one("CommandList")
+        await chat.until(lambda: shown.option_count)
+        entries = [
+            str(shown.get_option_at_index(place).prompt).rstrip() for place in range(shown.option_count)
+        ]
+        assert "Choose a theme" in entries and "Show or hide all keys" in entries
+        assert not [entry for entry in entries if "\n" in entry]
+
+    drive(scenario, engine=Puppet)
+
+
 def test_changed_keys_work_and_the_old_ones_do_not(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text(

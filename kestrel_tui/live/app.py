@@ -116,8 +116,8 @@ class ChatApp(App[int], inherit_bindings=False):
                 yield SystemCommand(title, "", lambda action=each.action: chat.run_action(action))
         for title, action in _MORE_ACTIONS.items():
             yield SystemCommand(title, "", lambda action=action: chat.run_action(action))
-        yield SystemCommand("Change the colours", "Choose a theme", self.action_change_theme)
-        yield SystemCommand("Keys", "Show or hide all keys", lambda: key_list.toggle(chat))
+        yield SystemCommand("Choose a theme", "", self.action_change_theme)
+        yield SystemCommand("Show or hide all keys", "", lambda: key_list.toggle(chat))
 
     def action_command_palette(self) -> None:
         if not CommandPalette.is_open(self):

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from kestrel_engine.errors import UsageError
 from kestrel_engine.events import Released, Round, Token
+from kestrel_engine.words import counted
 from kestrel_tui.journal import VERSION
 from kestrel_tui.objects import round_from_saved, saved_list, saved_text, token_from_row
 from kestrel_tui.reasoning import split_reasoning
 from kestrel_tui.sanitize import one_line
-from kestrel_tui.words import counted
 
 
 @dataclass(slots=True)

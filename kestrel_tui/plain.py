@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from kestrel_engine.events import Event, Failed, Notice, Ready, Released, Round, TurnStarted
+from kestrel_engine.words import counted
 from kestrel_tui.answer import Answer
 from kestrel_tui.chats import Chat, Turn, resume_hint
 from kestrel_tui.client import Client, EngineFactory, failure
@@ -22,7 +23,6 @@ from kestrel_tui.sanitize import for_terminal
 from kestrel_tui.settings import Settings
 from kestrel_tui.stats import TurnStats
 from kestrel_tui.streams import complain, say, write_out
-from kestrel_tui.words import counted
 
 INTERRUPTED = 130
 _LABELS = {"reasoning": "Reasoning: ", "answer": "Assistant: "}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kestrel_engine.events import Released, Round, TurnEnded
 from kestrel_engine.tally import Tally
-from kestrel_tui.words import counted
+from kestrel_engine.words import counted
 
 
 class TurnStats:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import re
 
 import numpy as np
 import pytest
 
-from kestrel_engine.bench import arithmetic, command
+from kestrel_engine.bench import accept, arithmetic, command, compare
 from kestrel_engine.bench.contestant import Answered
 from kestrel_engine.bench.phases import Clock, phases_ms
 from kestrel_engine.bench.scripted import Script
@@ -183,3 +184,28 @@ def test_bad_hit_rates(text):
     with pytest.raises(argparse.ArgumentTypeError):
         command.hit_rates(text)
     assert command.hit_rates("0.71,0,1") == [0.71, 0.0, 1.0]
+
+
+def test_one_of_something_is_not_called_many():
+    machine = {"cpu": "a CPU", "cores": 1, "threads": 1, "python": "3", "system": "Linux"}
+    run = {
+        "engine": "kestrel",
+        "format": "q8",
+        "ms_per_token": 2.0,
+        "ms_per_token_spread": (1.0, 3.0),
+        "ratio": 1.0,
+    }
+    report = {
+        "command": "compare", "machine": machine, "model": "m", "format": "q8", "positions": 1, "alpha": [0.5],
+        "p": [0.5], "expected_length": 1.5, "peer": "p", "peer_version": "0", "starts": ["s"], "tokens": 1, "repeat": 1,
+        "same_leading_tokens": 1, "compared_tokens": 1, "runs": [run],
+    }  # fmt: skip
+    shown = "\n".join([command.header(report), accept.text(report), compare.text(report)])
+    for words in (
+        "1 core, 1 thread",
+        "over 1 position\n",
+        "1 start of 1 token, 1 repeat\n",
+        "1 of 1 token (",
+    ):
+        assert words in shown
+    assert not re.search(r"\b1 [a-z]+s\b", shown)

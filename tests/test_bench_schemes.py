@@ -246,7 +246,10 @@ def test_the_command_as_text(echo_model, capsys):
     argv = ("--quant", "q8", "--threads", "1", "--repeat", "1", "--tokens", "12", "--starts", "1")
     assert main(["schemes", str(echo_model), *argv, "--force-accept"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("kestrel-bench schemes · ") and "acceptance natural" in out
+    assert (
+        out.startswith("kestrel-bench schemes · ")
+        and "acceptance natural; 1 start of 12 tokens, 1 repeat; " in out
+    )
     assert "replay ms/round" in out and out.count("kestrel-32, k ") == 2
 
 

@@ -29,6 +29,7 @@ from kestrel_engine.model import Model
 from kestrel_engine.options import MAX_DRAFT, SamplingOptions
 from kestrel_engine.sampling import Sampler
 from kestrel_engine.tally import Tally
+from kestrel_engine.words import counted
 
 
 def count_window(model: Model, drafter: Drafter, tokens: list[int], length: int, tally: Tally) -> None:
@@ -90,6 +91,6 @@ def run(arguments: argparse.Namespace) -> int:
 def text(report: dict) -> str:
     rows = [(str(n + 1), *pair) for n, pair in enumerate(zip(report["alpha"], report["p"], strict=True))]
     return (
-        f"teacher-forced over {report['positions']} positions\n\n"
+        f"teacher-forced over {counted(report['positions'], 'position')}\n\n"
         f"{table(('draft', 'alpha', 'p'), rows)}\n\nE[tokens/round] {report['expected_length']:.3f}"
     )

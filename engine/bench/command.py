@@ -14,6 +14,7 @@ from kestrel_engine.events import Loading
 from kestrel_engine.loader import LoadedModel, load
 from kestrel_engine.mapped_file import wait_until_moved
 from kestrel_engine.options import MAX_DRAFT, DraftLength, EngineOptions
+from kestrel_engine.words import counted
 
 SCHEMA = 1
 CONTEXT = 1024
@@ -165,12 +166,12 @@ def frame(loaded: LoadedModel, command: str, format: str | None = None) -> dict:
 
 def header(report: dict) -> str:
     machine = report["machine"]
-    plural = "" if machine["threads"] == 1 else "s"
+    cores, threads = counted(machine["cores"], "core"), counted(machine["threads"], "thread")
     facts = [
         f"kestrel-bench {report['command']}",
         report["model"],
         report["format"],
-        f"{machine['cpu']}, {machine['cores']} cores, {machine['threads']} thread{plural}",
+        f"{machine['cpu']}, {cores}, {threads}",
         f"Python {machine['python']}, {machine['system']}",
     ]
     return " · ".join(facts)

@@ -20,10 +20,11 @@ from kestrel_engine.bench.command import (
 )
 from kestrel_engine.bench.contestant import Contestant
 from kestrel_engine.bench.peers import PEERS, Peer, open_peer
-from kestrel_engine.bench.starts import PROMPTS, TOKENS, Start, starts
+from kestrel_engine.bench.starts import PROMPTS, TOKENS, Start, extent_text, starts
 from kestrel_engine.bench.table import table
 from kestrel_engine.loader import LoadedModel, find_model
 from kestrel_engine.options import SamplingOptions
+from kestrel_engine.words import counted
 
 
 def common_prefix(ours: list[int], theirs: list[int]) -> int:
@@ -125,8 +126,7 @@ def text(report: dict) -> str:
     ]
     columns = ("engine", "format", "ms/token", "lowest-highest", f"x {report['peer']}")
     return (
-        f"{report['peer']} {report['peer_version']}; greedy, {len(report['starts'])} starts of "
-        f"{report['tokens']} tokens, {report['repeat']} repeats\n\n{table(columns, rows)}\n\n"
-        f"{report['same_leading_tokens']} of {report['compared_tokens']} tokens before the first difference "
-        "are the same (the peer rounds in another order)"
+        f"{report['peer']} {report['peer_version']}; greedy, {extent_text(report)}\n\n{table(columns, rows)}\n\n"
+        f"the same before the first difference: {report['same_leading_tokens']} of "
+        f"{counted(report['compared_tokens'], 'token')} (the peer rounds in another order)"
     )

@@ -26,7 +26,7 @@ from kestrel_engine.bench.command import (
     show,
 )
 from kestrel_engine.bench.contestant import Answered, Contestant
-from kestrel_engine.bench.starts import PROMPTS, TOKENS, Start, starts
+from kestrel_engine.bench.starts import PROMPTS, TOKENS, Start, extent_text, starts
 from kestrel_engine.bench.table import rates, table
 from kestrel_engine.loader import LoadedModel
 from kestrel_engine.options import MAX_DRAFT, DraftLength, SamplingOptions
@@ -259,8 +259,7 @@ def text(report: dict) -> str:
         else (f"\nauto has {report['auto_of_best']:.2f} of the speed of the best fixed length or plain")
     )
     return (
-        f"{acceptance_text(report)}; {len(report['starts'])} starts of {report['tokens']} tokens, "
-        f"{report['repeat']} repeats\n"
+        f"{acceptance_text(report)}; {extent_text(report)}\n"
         f"plain {report['plain_ms_per_token']:.2f} ms/token ({low:.2f} to {high:.2f})\n\n"
         f"{table(columns, rows)}\n\nleast gain of any start: {worst}{best}"
     )

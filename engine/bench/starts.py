@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_engine.loader import LoadedModel
 from kestrel_engine.options import MAX_DRAFT
+from kestrel_engine.words import counted
 
 TOKENS = 64
 """Tokens decoded from each start."""
@@ -45,3 +46,9 @@ def starts(loaded: LoadedModel, count: int, tokens: int = 0) -> list[Start]:
     if tokens > room:
         raise UsageError(f"--tokens {tokens}: the context holds {max(room, 0)} beside the prompts: use fewer")
     return begun
+
+
+def extent_text(report: dict) -> str:
+    """How much was measured: "2 starts of 32 tokens, 1 repeat"."""
+    begun, tokens = counted(len(report["starts"]), "start"), counted(report["tokens"], "token")
+    return f"{begun} of {tokens}, {counted(report['repeat'], 'repeat')}"

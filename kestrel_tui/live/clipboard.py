@@ -8,7 +8,7 @@ import subprocess
 
 from textual.app import App
 
-from kestrel_tui.words import counted
+from kestrel_engine.words import counted
 
 _TOOLS = {
     "pbcopy": (["pbcopy"], None),

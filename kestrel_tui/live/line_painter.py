@@ -17,10 +17,10 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
+from kestrel_engine.words import counted
 from kestrel_tui.live.kinds import styles_of
 from kestrel_tui.live.transcript import GAP, HEADER, Block, Transcript
 from kestrel_tui.live.wrap import graphemes, is_simple
-from kestrel_tui.words import counted
 
 GUTTER: Final = 2
 """Cells before the text."""

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from textual.content import Content
 
+from kestrel_engine.words import counted
 from kestrel_tui.keys import shown_key
 from kestrel_tui.live.conversation import Conversation
 from kestrel_tui.live.figures import Figures
 from kestrel_tui.live.fit import Part, fit, part
 from kestrel_tui.live.gauges import bar, sparkline
 from kestrel_tui.live.lines import Lines
-from kestrel_tui.words import counted
 
 WIDTH = 36
 _INNER = WIDTH - 4

@@ -14,12 +14,12 @@ from rich.text import Text
 
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.events import Token
+from kestrel_engine.words import counted
 from kestrel_tui.chats import Chat, Turn, as_markdown
 from kestrel_tui.live.kinds import KINDS, MEANINGS
 from kestrel_tui.objects import round_object, token_object
 from kestrel_tui.sanitize import for_terminal
 from kestrel_tui.stats import TurnStats
-from kestrel_tui.words import counted
 
 FORMS = (".md", ".jsonl", ".svg", ".html")
 _PICTURE_WIDTH = 100

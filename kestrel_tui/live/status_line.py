@@ -5,13 +5,13 @@ from __future__ import annotations
 from textual.content import Content
 
 from kestrel_engine.events import Loading, Prefill
+from kestrel_engine.words import counted
 from kestrel_tui.keys import shown_key
 from kestrel_tui.live.conversation import Conversation
 from kestrel_tui.live.gauges import progress
 from kestrel_tui.live.lines import Lines
 from kestrel_tui.live.panel import speculation_words
 from kestrel_tui.sanitize import one_line
-from kestrel_tui.words import counted
 
 _MUTED = "$muted"
 _BAR = 16

@@ -31,12 +31,13 @@ from kestrel_engine.bench.schemes.kestrel32 import Kestrel32
 from kestrel_engine.bench.schemes.snapshot import SnapshotPerPosition
 from kestrel_engine.bench.scripted import Script, ScriptedDrafter
 from kestrel_engine.bench.speculate import acceptance_text, add_run_options
-from kestrel_engine.bench.starts import Start, starts
+from kestrel_engine.bench.starts import Start, extent_text, starts
 from kestrel_engine.bench.table import rates, table
 from kestrel_engine.drafter import MtpDrafter
 from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_engine.loader import LoadedModel
 from kestrel_engine.tally import Tally
+from kestrel_engine.words import counted
 
 
 @dataclass(slots=True)
@@ -228,8 +229,7 @@ def text(report: dict) -> str:
         "state MB", "identical", "tokens/round", "by position", "n accepted",
     )  # fmt: skip
     lines = [
-        f"{acceptance_text(report)}; {len(report['starts'])} starts of {report['tokens']} tokens, "
-        f"{report['repeat']} repeats; plain {report['plain_ms_per_token']:.2f} ms/token",
+        f"{acceptance_text(report)}; {extent_text(report)}; plain {report['plain_ms_per_token']:.2f} ms/token",
         "",
         table(columns, rows),
     ]
@@ -237,7 +237,7 @@ def text(report: dict) -> str:
         if "force_accept" in row:
             kept, declined = (row["force_accept"].get(name, 0) for name in ("kept", "declined"))
             lines.append(
-                f"kestrel-32, k {row['speculate']}, force-accept: {kept} rounds had every draft right and kept "
-                f"the batch, {declined} did not and took the natural path"
+                f"kestrel-32, k {row['speculate']}, force-accept: {counted(kept, 'round')} had every draft right and "
+                f"kept the batch, {declined} did not and took the natural path"
             )
     return "\n".join(lines)

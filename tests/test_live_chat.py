@@ -13,7 +13,7 @@ from live import Driver, Puppet, drive, round_of
 from textual.geometry import Offset
 from textual.selection import Selection
 
-from kestrel_engine.events import Cancel, SetSpeculation
+from kestrel_engine.events import Cancel, Failed, Prefill, SetSpeculation, TurnEnded, TurnStarted
 from kestrel_engine.thread import Engine
 from kestrel_tui.chats import read_chat
 from kestrel_tui.journal import Journal
@@ -356,3 +356,31 @@ def test_the_context_meter_knows_a_chat_that_goes_on(home: Path) -> None:
     [path] = home.glob("*.jsonl")
     drive(again, folder=home, chat=read_chat(path))
     assert used[0] == used[1] == read_chat(path).turns[0].tokens[-1].position + 1
+
+
+def test_the_context_meter_forgets_a_question_that_is_not_asked_again() -> None:
+    """A long prompt whose reading was stopped, or that failed: the next one comes in its place."""
+
+    async def scenario(chat: Driver) -> None:
+        def used() -> str:
+            return next(
+                line for line in str(chat.screen.query_one("Panel").render()).split("\n") if "/512" in line
+            )
+
+        engine = await chat.asked()
+        engine.emit(round_of(0, ["an ", "answer "], start=5))
+        engine.end()
+        await chat.until(lambda: not chat.conversation.is_answering)
+        assert " 7/512 " in used()
+        for end in (TurnEnded("cancelled", "", 0, 400, 4.0, 0.0, 1), Failed("a kernel broke: ask again")):
+            await chat.ask("a long text", wait=False)
+            engine.emit(TurnStarted(400, 7, 1))
+            engine.emit(Prefill(64, 399, 7))
+            await chat.taken()
+            chat.screen.show()
+            assert " 400/512 " in used()
+            engine.emit(end)
+            await chat.until(lambda: not chat.conversation.is_answering)
+            assert " 7/512 " in used()
+
+    drive(scenario, engine=Puppet)

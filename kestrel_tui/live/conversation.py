@@ -58,7 +58,7 @@ class Conversation:
         self.guesses: tuple[str, ...] = ()
         """Texts of the drafts that the last round rejected."""
         self.context_used = 0
-        """Tokens that the model has taken in, as far as the screen was told."""
+        """Tokens of the chat, as far as the screen was told: the next question comes behind them."""
         self.last_stats: TurnStats | None = None
         self.quitting = False
         self._bridge: Bridge | None = None
@@ -234,6 +234,12 @@ class Conversation:
                 self._remark(self.answer)
             self._open.close()
             self.answer = None
+        self._recount_context()
+
+    def _recount_context(self) -> None:
+        """A question that got no token of an answer is not asked again, so it takes no room."""
+        ends = (turn.tokens[-1].position + 1 for turn in reversed(self.chat.turns) if turn.tokens)
+        self.context_used = next(ends, 0)
 
     def _remark(self, answer: Answer) -> None:
         if answer.remark:
@@ -261,10 +267,8 @@ class Conversation:
         if self.chat is not self._timed:
             self.figures.forget_times()
             self._timed = self.chat
-        self.context_used = 0
+        self._recount_context()
         for turn in self.chat.turns:
-            if turn.tokens:
-                self.context_used = turn.tokens[-1].position + 1
             show_turn(self.transcript, turn)
         for notice in self.chat.notices:
             self.complain(notice)

@@ -114,8 +114,29 @@ def test_speculate_with_natural_acceptance(echo_model, capsys):
         for name in ("ms_per_token", "speedup", "verify_ms", "round_cost"):
             assert run[name] > 0
         assert [start["start"] for start in run["starts"]] == report["starts"]
+        assert run["speedups"] == [run["speedup"]]
     three = report["runs"][1]
     assert three["acceptance_by_position"][0] > 0.9 and three["accepted_histogram"][3] >= 4
+    auto = report["auto_against_best"]
+    assert auto["best"].keys() <= {"plain", "1", "3"} and auto["ratio"] == auto["first"] > 0
+    times = [report["plain_ms_per_token"], *(run["ms_per_token"] for run in report["runs"])]
+    assert auto["ratio"] == pytest.approx(min(times[:-1]) / times[-1])
+
+
+def test_speculate_without_auto_compares_it_with_nothing(tiny_model, capsys):
+    argv = ("--speculate", "2", "--tokens", "4", "--starts", "1")
+    status, report = bench(capsys, "speculate", tiny_model, *SHORT, *argv)
+    assert status == 0 and report["auto_of_best"] is report["auto_against_best"] is None
+    assert "auto" not in speculate.text(report)
+
+
+def test_what_is_said_of_auto():
+    found = {"ratio": 0.968, "interval": [0.953, 0.991], "first": 0.801, "best": {"3": 20, "plain": 10}}
+    assert speculate.auto_text(found) == (
+        "auto has 0.97 of the speed of the best (0.95 to 0.99 with 95 % confidence): of k = 3 or plain, the best in "
+        "one half of the repeats, measured in the other\nin the first repeat, when it had yet to learn, 0.80"
+    )
+    assert "confidence" not in speculate.auto_text(found | {"interval": None})
 
 
 def test_speculate_with_scripted_acceptance(tiny_model, capsys):
@@ -172,7 +193,9 @@ def test_contestants_answer_in_turn(echo, monkeypatch):
     contestants = {name: Contestant(echo, length) for name, length in (("plain", 0), ("3", 3))}
     for name, contestant in contestants.items():
         contestant.name = name
-    speculate.compete(contestants, starts(echo, 2), 4, 2, SamplingOptions(), lambda text: None)
+    speculate.compete(
+        contestants, starts(echo, 2), 4, ["once", "again"], SamplingOptions(), lambda text: None
+    )
     assert order[3:] == ["plain", "3"] * 4  # behind the warm-up: two starts, two repeats
 
 

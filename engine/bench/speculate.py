@@ -7,17 +7,17 @@ is the ratio within a repeat.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from kestrel_engine.bench import plot
+from kestrel_engine.bench.against_best import against_best
 from kestrel_engine.bench.arithmetic import expected_length, median, median_index, spread
 from kestrel_engine.bench.command import (
     Progress,
     add_command,
     add_one_format,
     add_plot,
-    add_repeat,
     draft_lengths,
     frame,
     hit_rates,
@@ -26,6 +26,7 @@ from kestrel_engine.bench.command import (
     show,
 )
 from kestrel_engine.bench.contestant import Answered, Contestant
+from kestrel_engine.bench.repeats import AT_LEAST, SECONDS, repeats
 from kestrel_engine.bench.starts import PROMPTS, TOKENS, Start, extent_text, starts
 from kestrel_engine.bench.table import rates, table
 from kestrel_engine.loader import LoadedModel
@@ -49,38 +50,42 @@ class Log:
     def ms_per_token(self, repeat: int) -> float:
         return self.milliseconds(repeat) / max(1, self.tokens(repeat))
 
+    def all_ms_per_token(self) -> list[float]:
+        """Of every repeat."""
+        return [self.ms_per_token(repeat) for repeat in range(len(self.answers))]
+
 
 def compete(
     contestants: dict[str, Contestant],
     begun: Sequence[Start],
     tokens: int,
-    repeat: int,
+    repeats: Iterable[str],
     sampling: SamplingOptions,
-    progress,
+    progress: Progress,
 ) -> dict[str, Log]:
-    """Answers by every contestant; the one named "plain" goes first and is what scripts are made of."""
+    """Answers by every contestant; the one named "plain" goes first and is what scripts are made of. `repeats`: what
+    to call each repeat when progress is shown."""
     logs = {name: Log(name) for name in contestants}
     warm = contestants["plain"].answer(begun[0].prompt, 8, sampling)
     for contestant in contestants.values():
         contestant.answer(begun[0].prompt, 8, sampling, warm.ids)
-    for number in range(repeat):
+    for called in repeats:
         for name, contestant in contestants.items():
             contestant.restart()
             logs[name].answers.append([])
         for start in begun:
             for name, contestant in contestants.items():
-                progress(f"repeat {number + 1} of {repeat}, {start.name}, {name}")
-                plain_ids = logs["plain"].answers[number][-1].ids if name != "plain" else ()
+                progress(f"{called}, {start.name}, {name}")
+                plain_ids = logs["plain"].answers[-1][-1].ids if name != "plain" else ()
                 answered = contestant.answer(start.prompt, tokens, sampling, plain_ids)
-                logs[name].answers[number].append(answered)
+                logs[name].answers[-1].append(answered)
     return logs
 
 
 def summarise(log: Log, plain: Log, begun: Sequence[Start]) -> dict:
     """The contract's object for one contestant. Counts and times are those of the median repeat."""
-    repeats = range(len(log.answers))
-    speeds = [log.ms_per_token(n) for n in repeats]
-    speedups = [plain.ms_per_token(n) / log.ms_per_token(n) for n in repeats]
+    speeds = log.all_ms_per_token()
+    speedups = [theirs / ours for ours, theirs in zip(speeds, plain.all_ms_per_token(), strict=True)]
     typical, tally = median_index(speeds), Tally()
     for answered in log.answers[typical]:
         answered.count(tally)
@@ -91,10 +96,11 @@ def summarise(log: Log, plain: Log, begun: Sequence[Start]) -> dict:
         "ms_per_token_spread": spread(speeds),
         "speedup": median(speedups),
         "speedup_spread": spread(speedups),
+        "speedups": speedups,
         "identical": all(
             ours.ids == theirs.ids
-            for n in repeats
-            for ours, theirs in zip(log.answers[n], plain.answers[n], strict=True)
+            for repeat in zip(log.answers, plain.answers, strict=True)
+            for ours, theirs in zip(*repeat, strict=True)
         ),
         "tokens": tally.tokens,
         "rounds": tally.rounds,
@@ -125,7 +131,8 @@ def _summarise_start(log: Log, plain: Log, place: int, start: Start) -> dict:
 
 
 def auto_of_best(rows: Sequence[dict]) -> float | None:
-    """Speed of the governor against the best fixed draft length or plain decoding; None without `auto`."""
+    """The median speed-up of the governor by the greatest one of the fixed draft lengths and plain decoding; None
+    without `auto`. Too low by what made that the greatest by chance: `against_best` is not."""
     auto = [row["speedup"] for row in rows if row["speculate"] == "auto"]
     return (
         auto[0] / max([1.0, *(row["speedup"] for row in rows if row["speculate"] != "auto")])
@@ -146,9 +153,10 @@ def measure(
     contestants = {"plain": Contestant(loaded, 0)}
     for length in lengths:
         contestants[str(length)] = Contestant(loaded, length, arguments.drafter, accept)
-    logs = compete(contestants, begun, arguments.tokens, arguments.repeat, sampling, progress)
+    logs = compete(contestants, begun, arguments.tokens, repeats(arguments.repeat), sampling, progress)
+    times = {name: log.all_ms_per_token() for name, log in logs.items()}
+    auto, speeds = times.pop("auto", None), times["plain"]
     plain = logs.pop("plain")
-    speeds = [plain.ms_per_token(n) for n in range(arguments.repeat)]
     rows = [summarise(log, plain, begun) for log in logs.values()]
     return {
         "acceptance": "natural" if accept is None else "scripted",
@@ -157,10 +165,11 @@ def measure(
         "draft_cost_paid": accept is None or loaded.config.has_mtp,
         "starts": [start.name for start in begun],
         "tokens": arguments.tokens,
-        "repeat": arguments.repeat,
+        "repeat": len(speeds),
         "plain_ms_per_token": median(speeds),
         "plain_ms_per_token_spread": spread(speeds),
         "auto_of_best": auto_of_best(rows),
+        "auto_against_best": None if auto is None else against_best(auto, times),
         "runs": rows,
     }
 
@@ -168,7 +177,12 @@ def measure(
 def add_options(commands) -> None:
     parser = add_command(commands, "speculate", "what does speculation gain, for every draft length?", run)
     add_one_format(parser)
-    add_repeat(parser, 3)
+    parser.add_argument(
+        "--repeat",
+        type=positive,
+        metavar="N",
+        help=f"repeats; figures are medians (at least {AT_LEAST}, and more until {SECONDS:.0f} s have passed)",
+    )
     parser.add_argument(
         "--speculate",
         type=draft_lengths,
@@ -253,13 +267,22 @@ def text(report: dict) -> str:
         f"{row['speculate']}: {start['speedup']:.2f} ({start['start']})"
         for row, start in zip(report["runs"], slowest, strict=True)
     )
-    best = (
-        ""
-        if report["auto_of_best"] is None
-        else (f"\nauto has {report['auto_of_best']:.2f} of the speed of the best fixed length or plain")
-    )
+    auto = report["auto_against_best"]
+    beside = "" if auto is None else f"\n{auto_text(auto)}"
     return (
         f"{acceptance_text(report)}; {extent_text(report)}\n"
         f"plain {report['plain_ms_per_token']:.2f} ms/token ({low:.2f} to {high:.2f})\n\n"
-        f"{table(columns, rows)}\n\nleast gain of any start: {worst}{best}"
+        f"{table(columns, rows)}\n\nleast gain of any start: {worst}{beside}"
+    )
+
+
+def auto_text(found: dict) -> str:
+    """What `against_best` found."""
+    best = " or ".join("plain" if name == "plain" else f"k = {name}" for name in found["best"])
+    interval = (
+        " ({:.2f} to {:.2f} with 95 % confidence)".format(*found["interval"]) if found["interval"] else ""
+    )
+    return (
+        f"auto has {found['ratio']:.2f} of the speed of the best{interval}: of {best}, the best in one half of the "
+        f"repeats, measured in the other\nin the first repeat, when it had yet to learn, {found['first']:.2f}"
     )

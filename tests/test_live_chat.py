@@ -294,7 +294,7 @@ def test_a_disk_that_fills_up_in_mid_answer_loses_nothing_on_the_screen(
         monkeypatch.setattr(journal, "_append", full)
         await chat.until(lambda: not chat.conversation.is_answering)
         assert chat.answer_text() == "".join(f"word{number} " for number in range(40))
-        assert any("not saved" in notice.message for notice in chat.app._notifications)
+        assert "the chat is not saved (No space left on device)" in chat.all_text
 
     drive(scenario, folder=home)
 

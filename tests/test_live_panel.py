@@ -159,16 +159,3 @@ def test_what_was_accepted_fits_in_a_line_of_a_long_chat() -> None:
         engine.end()
 
     drive(scenario, engine=Puppet, size=(110, 40))
-
-
-@pytest.mark.parametrize("width", [40, 80, 120])
-def test_notices_reach_to_the_edge_and_let_nothing_through_beside_them(width: int) -> None:
-    async def scenario(chat: Driver) -> None:
-        await chat.ready()
-        for count in (1, 2, 3):
-            chat.screen.tell(f"notice {count}")
-            await chat.until(lambda count=count: len(chat.screen.query("Toast")) == count)
-            await chat.until(lambda: all(toast.region.width for toast in chat.screen.query("Toast")))
-            assert {toast.region.right for toast in chat.screen.query("Toast")} == {width}
-
-    drive(scenario, engine=Puppet, size=(width, 40))

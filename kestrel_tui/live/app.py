@@ -28,6 +28,7 @@ from kestrel_tui.live.conversation import Conversation
 from kestrel_tui.live.dialogs import Palette
 from kestrel_tui.live.key_order import KeyOrder
 from kestrel_tui.live.kinds import muted
+from kestrel_tui.live.notices import Notices
 
 INTERRUPTED = 130
 """Exit status when SIGTERM or SIGHUP ended the chat, as in the plain one."""
@@ -39,7 +40,10 @@ class ChatApp(App[int], inherit_bindings=False):
     TITLE = "kestrel-chat"
     # Notices appear above what is read and written, never on the prompt. Their scroll bar would never be seen, but take
     # columns, in which what is behind them would show.
-    CSS = "ToastRack { dock: top; align: right top; margin: 0; scrollbar-size-vertical: 0; }"
+    CSS = """
+    ToastRack { dock: top; align: right top; margin: 0; max-height: 50%; scrollbar-size-vertical: 0; }
+    Toast { padding: 0 1; max-width: 80%; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = []
 
     def __init__(
@@ -51,6 +55,7 @@ class ChatApp(App[int], inherit_bindings=False):
         self.has_panicked = False
         """Something beside the screen failed, such as the reader of keys; what it was is logged."""
         super().__init__()
+        self._notifications = Notices(self, self._keep)
         self.set_keymap(self._changed_keys)
         self.conversation, self.store = conversation, store
         self.bridge = Bridge(conversation.settings.engine_options(), self._wake, factory)
@@ -64,6 +69,11 @@ class ChatApp(App[int], inherit_bindings=False):
             # Not every system has them, and only the main thread may handle them.
             with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(getattr(signal, name), self.exit, INTERRUPTED)
+
+    def _keep(self, notice: str) -> None:
+        """A notice that others displaced stands in the transcript."""
+        self.conversation.say(notice)
+        self.chat_screen.show()
 
     def panic(self, *renderables: RenderableType) -> None:
         self.has_panicked = True

@@ -135,7 +135,7 @@ class ChatScreen(Screen[int]):
     def on_mount(self) -> None:
         for turn in self.conversation.chat.turns:
             self.prompt.remember(turn.question)
-        self.conversation.journal.notify = self.tell
+        self.conversation.journal.notify = self.conversation.complain
         self.show()
         self.call_after_refresh(self._start_engine)
 

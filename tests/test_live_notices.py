@@ -1,0 +1,58 @@
+"""Notices that pass: how many are seen, where, and what becomes of the others."""
+
+from __future__ import annotations
+
+import pytest
+from live import Driver, Puppet, drive
+from textual.widgets._toast import Toast
+
+NOTICE = "notice {}: chat 0123abcd is open in another kestrel-chat: close it there first, or begin a new one"
+
+
+def seen(chat: Driver) -> list[str]:
+    return [str(toast.render()) for toast in chat.screen.query(Toast) if toast.is_attached]
+
+
+@pytest.mark.parametrize(("size", "most"), [((120, 36), 3), ((80, 24), 3), ((40, 10), 1)])
+def test_many_notices_cover_neither_the_prompt_nor_each_other_and_none_is_lost(
+    size: tuple[int, int], most: int
+) -> None:
+    notices = [NOTICE.format(number) for number in range(10)]
+
+    async def scenario(chat: Driver) -> None:
+        await chat.ready()
+        for notice in notices:
+            chat.screen.tell(notice)
+        await chat.until(lambda: seen(chat) == notices[-most:])
+        await chat.pilot.pause()
+        below = chat.screen.query_one("StatusLine").region
+        for toast in chat.screen.query(Toast):
+            assert toast.region.height >= 2 and toast.region.bottom <= below.y
+        assert [block.text for block in chat.conversation.transcript.blocks] == notices[:-most]
+        assert notices[-most - 1].split(": chat")[0] in chat.all_text
+
+    drive(scenario, engine=Puppet, size=size)
+
+
+def test_of_equal_notices_one_is_seen() -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ready()
+        for notice in ("one", "two", "one", "one", "three", "one"):
+            chat.screen.tell(notice)
+        await chat.until(lambda: seen(chat) == ["two", "three", "one"])
+        assert not chat.conversation.transcript.blocks
+
+    drive(scenario, engine=Puppet)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_notices_reach_to_the_edge_and_let_nothing_through_beside_them(width: int) -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ready()
+        for count in (1, 2, 3):
+            chat.screen.tell(f"notice {count}")
+            await chat.until(lambda count=count: len(chat.screen.query(Toast)) == count)
+            await chat.until(lambda: all(toast.region.width for toast in chat.screen.query(Toast)))
+            assert {toast.region.right for toast in chat.screen.query(Toast)} == {width}
+
+    drive(scenario, engine=Puppet, size=(width, 40))

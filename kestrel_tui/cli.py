@@ -105,9 +105,10 @@ def _list() -> int:
 
 def _show(prefix: str) -> int:
     from kestrel_tui.chats import as_markdown
+    from kestrel_tui.printed import for_stdout
 
     chat = _read(_store().find(prefix))
-    streams.show_out(as_markdown(chat))
+    streams.write_out(for_stdout(as_markdown(chat)))
     return 0
 
 

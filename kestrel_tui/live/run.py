@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from kestrel_engine.errors import KestrelError
 from kestrel_tui import log, streams
 from kestrel_tui.chats import as_markdown, resume_hint
-from kestrel_tui.live.printed import rows, wrap_markdown
-from kestrel_tui.sanitize import for_terminal
+from kestrel_tui.printed import for_stdout, rows
 
 if TYPE_CHECKING:
     from kestrel_tui.chats import Chat, ChatStore
@@ -68,10 +67,8 @@ def _leave(chat: Chat, journal: Journal) -> None:
     """Put the transcript on the terminal, or say where it is."""
     if not chat.turns:
         return
-    text, columns = as_markdown(chat), shutil.get_terminal_size().columns
-    if streams.is_terminal(sys.stdout):
-        text = wrap_markdown(for_terminal(text), columns)
-    if journal.id is None or rows(text, columns) <= _LONGEST:
-        streams.show_out(text)
+    text = for_stdout(as_markdown(chat))
+    if journal.id is None or rows(text, shutil.get_terminal_size().columns) <= _LONGEST:
+        streams.write_out(text)
     if journal.id is not None:
         streams.say(f"(saved: kestrel-chat --resume {journal.id} goes on, --show {journal.id} prints it)")

@@ -1,13 +1,16 @@
-"""The transcript that is left on the terminal: broken between words, with everything worth copying in one piece."""
+"""Chats that are printed on the terminal: broken between words, with everything worth copying in one piece."""
 
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from terminal import Terminal, run_chat
 
-from kestrel_tui.live.printed import rows, wrap_markdown
+from kestrel_tui.printed import rows, wrap_markdown
+from kestrel_tui.sanitize import for_terminal
 
 
 def wrapped(text: str, columns: int = 20) -> list[str]:
@@ -86,3 +89,15 @@ def test_only_spaces_become_newlines_and_no_word_crosses_the_edge() -> None:
 
 def test_rows_are_those_of_the_terminal() -> None:
     assert rows("a\n\n" + "b" * 20 + "\n" + "c" * 21 + "\n" + "日" * 11, 20) == 1 + 1 + 1 + 2 + 2
+
+
+def test_a_saved_chat_is_wrapped_on_a_terminal_and_piped_as_it_is(tmp_path: Path) -> None:
+    question = "what does a kestrel see of the field that it hovers over \x1b[2J"
+    run_chat(tmp_path, "-p", question)
+    [path] = tmp_path.glob("data/kestrel/chats/*.jsonl")
+    piped = run_chat(tmp_path, "--show", path.stem).stdout.decode()
+    assert f"\n{question}\n" in piped
+    with Terminal(tmp_path, "--show", path.stem, environ={"COLUMNS": "30"}) as terminal:
+        assert terminal.wait() == 0
+    assert terminal.output == wrap_markdown(for_terminal(piped), 30) != piped
+    assert max(map(cell_len, terminal.output.splitlines())) <= 30

@@ -7,9 +7,14 @@ tables stay whole, so do words and spans of code, which the terminal breaks by i
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 from collections.abc import Iterator
 
 from rich.cells import cell_len
+
+from kestrel_tui.sanitize import for_terminal
+from kestrel_tui.streams import is_terminal
 
 _FENCE = re.compile(r"[ >]*(`{3,}|~{3,})([^`]*)$")
 _VERBATIM = re.compile(r" {4}|[ >]*(#{1,6} |\|)|.*\t")
@@ -17,6 +22,13 @@ _LEAD = re.compile(r"((?: {0,3}> ?)*)( *(?:(?:[-+*]|\d{1,9}[.)]) +)?)")
 _WORD = re.compile(r" *(?:(`+)(?:(?!\1).)+\1|[^ ])+")
 _STARTS = re.compile(r" *(?:[-+*]|#{1,6}|\d{1,9}[.)]|[-=*_]{2,}|[>|].*|(?:```|~~~).*)$")
 """Words that mean something else at the beginning of a line."""
+
+
+def for_stdout(text: str) -> str:
+    """`text` fit for standard output: for a terminal wrapped and without control characters, else as it is."""
+    if not is_terminal(sys.stdout):
+        return text
+    return wrap_markdown(for_terminal(text), shutil.get_terminal_size().columns)
 
 
 def wrap_markdown(text: str, columns: int) -> str:

@@ -39,6 +39,7 @@ class Answer:
             case TurnStarted():
                 self.seed, self.prompt_tokens = event.seed, event.prompt_tokens
                 self.turn.reasoning_open, self.turn.seed = event.reasoning, event.seed
+                self.stats.begin(event)
                 self._journal.answer(event.seed, event.prompt_tokens, self.turn.reasoning_open)
             case Round() | Released():
                 self.turn.take(event)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kestrel_engine.events import Released, Round, TurnEnded
+from kestrel_engine.events import Released, Round, TurnEnded, TurnStarted
 from kestrel_engine.tally import Tally
 from kestrel_engine.words import counted
 
@@ -15,8 +15,12 @@ class TurnStats:
     def __init__(self, load_ms: float = 0.0) -> None:
         self._load_ms = load_ms
         self.tally = Tally()
+        self._reused = 0
         self._ended: TurnEnded | None = None
         self.tokens = 0
+
+    def begin(self, event: TurnStarted) -> None:
+        self._reused = event.reused_tokens
 
     def add(self, event: Round | Released) -> None:
         self.tokens += len(event.tokens)
@@ -46,7 +50,9 @@ class TurnStats:
     def line(self) -> str:
         """The answer in one line: size, speed, speculation, prompt, seed."""
         stats, tally = self.as_dict(), self.tally
-        parts = [f"{counted(self.tokens, 'token')}, {stats['ms_per_token']:.1f} ms each"]
+        parts = [counted(self.tokens, "token")]
+        if self.tokens:
+            parts.append(f"{stats['ms_per_token']:.1f} ms each")
         if tally.rounds:
             parts.append(f"{stats['tokens_per_round']:.2f} a round")
         if tally.drafted:
@@ -55,9 +61,7 @@ class TurnStats:
                 f"{tally.accepted} of {counted(tally.tested, 'tested draft')} accepted (by position {places})"
             )
         if self._ended:
-            parts.append(
-                f"prompt {counted(self._ended.prompt_tokens, 'token')} in {self._ended.prefill_ms:.0f} ms"
-            )
+            parts.append(f"prompt {self._prompt(self._ended)}")
             parts.append(f"seed {self._ended.seed}")
         return "[" + ", ".join(parts) + "]"
 
@@ -67,7 +71,7 @@ class TurnStats:
         speed = f" in {stats['decode_ms']:.0f} ms, {stats['ms_per_token']:.1f} ms each" if self._ended else ""
         yield f"answer: {counted(self.tokens, 'token')}{speed}"
         if self._ended:
-            yield f"prompt: {counted(self._ended.prompt_tokens, 'token')} in {stats['prefill_ms']:.0f} ms"
+            yield f"prompt: {self._prompt(self._ended)}"
             yield f"seed: {self._ended.seed}"
         yield f"model: loaded in {self._load_ms:.0f} ms"
         yield f"rounds: {tally.rounds}, {stats['tokens_per_round']:.2f} tokens in each"
@@ -86,6 +90,10 @@ class TurnStats:
         yield ", ".join(
             f"{counted(rounds, 'round')} accepted {count}" for count, rounds in histogram if rounds
         )
+
+    def _prompt(self, ended: TurnEnded) -> str:
+        read = f" ({ended.prompt_tokens - self._reused} of them read)" if self._reused else ""
+        return f"{counted(ended.prompt_tokens, 'token')}{read} in {ended.prefill_ms:.0f} ms"
 
 
 def _ratio(part: float, whole: float) -> float:

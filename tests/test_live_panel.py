@@ -8,7 +8,7 @@ import pytest
 from live import Driver, Puppet, drive, round_of
 from textual.content import Content
 
-from kestrel_engine.events import Prefill
+from kestrel_engine.events import Prefill, TurnEnded, TurnStarted
 from kestrel_tui.live.fit import fit, part
 from kestrel_tui.live.legend import Legend
 from kestrel_tui.live.panel import Panel
@@ -73,7 +73,7 @@ def test_one_of_something_is_not_called_many() -> None:
     async def scenario(chat: Driver) -> None:
         engine = await chat.asked()
         engine.emit(round_of(0, ["one"]))
-        engine.emit(Prefill(0, 1, 0))
+        engine.emit(Prefill(4, 4, 4))
         await chat.taken()
         chat.screen.show()
         status = chat.screen.query_one(StatusLine)
@@ -91,6 +91,34 @@ def test_one_of_something_is_not_called_many() -> None:
     stats = TurnStats()
     stats.add(round_of(0, ["a", "b"]))
     assert "1 of 1 tested draft accepted" in stats.line()
+
+
+def test_the_figures_of_an_answer_are_the_same_wherever_they_stand() -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ask("question", wait=False)
+        engine = chat.engine
+        engine.emit(TurnStarted(15, 3, 1))
+        engine.emit(Prefill(3, 14, 3))
+        await chat.taken()
+        chat.screen.show()
+        status, panel = chat.screen.query_one(StatusLine), chat.screen.query_one(Panel)
+        assert "reading 12 tokens " in str(status.render())
+        for number in range(3):
+            engine.emit(round_of(number, ["some ", "words "]))
+        await chat.taken()
+        chat.screen.show()
+        assert "ms/token 1.8 now, 1.8 median" in shown(panel)
+        await chat.pilot.resize_terminal(80, 36)
+        await chat.until(lambda: "1.8 ms/token now" in str(status.render()))
+        engine.emit(TurnEnded("stop", "", 6, 15, 4.0, 15.0, 1))  # the rounds and all between them
+        await chat.until(lambda: not chat.conversation.is_answering)
+        assert "2.5 ms/token last" in str(status.render())
+        assert "6 tokens, 2.5 ms each" in chat.all_text
+        assert "prompt 15 tokens (12 of them read) in 4 ms" in " ".join(chat.all_text.split())
+        await chat.pilot.resize_terminal(120, 36)
+        await chat.until(lambda: "ms/token 2.5 last, 1.8 median" in shown(panel))
+
+    drive(scenario, engine=Puppet, size=(120, 36))
 
 
 def test_a_view_that_shows_all_after_a_resize_follows_again() -> None:

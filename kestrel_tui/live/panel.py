@@ -113,10 +113,19 @@ def _speculation(conversation: Conversation) -> Iterator[Part]:
         yield part(Content.styled(words, _MUTED), rank=_DRAFTER)
 
 
+def speed(conversation: Conversation) -> tuple[float | None, str]:
+    """(milliseconds per token, of what): of the answer's last rounds "now", else of the "last" answer, whole."""
+    figures, stats = conversation.figures, conversation.last_stats
+    if conversation.is_answering or stats is None or not stats.tokens or figures.last is None:
+        return figures.now, "now"
+    return stats.as_dict()["ms_per_token"], "last"
+
+
 def _speed(conversation: Conversation) -> Iterator[Part]:
     figures = conversation.figures
+    milliseconds, when = speed(conversation)
     yield part(Content.assemble(
-        ("ms/token ", _MUTED), (_number(figures.now), _STRONG), (" now, ", _MUTED), _number(figures.median),
+        ("ms/token ", _MUTED), (_number(milliseconds), _STRONG), (f" {when}, ", _MUTED), _number(figures.median),
         (" median", _MUTED),
     ))  # fmt: skip
     toggle = shown_key(conversation.settings.keys, "speculation.toggle")

@@ -10,7 +10,7 @@ from kestrel_tui.keys import shown_key
 from kestrel_tui.live.conversation import Conversation
 from kestrel_tui.live.gauges import progress
 from kestrel_tui.live.lines import Lines
-from kestrel_tui.live.panel import speculation_words
+from kestrel_tui.live.panel import speculation_words, speed
 from kestrel_tui.sanitize import one_line
 
 _MUTED = "$muted"
@@ -41,7 +41,8 @@ def _status(conversation: Conversation, is_narrow: bool, seconds: float) -> Cont
         return Content.styled("starting …", _MUTED)
     if isinstance(event, Prefill) and conversation.is_answering:
         fraction = event.done / event.total if event.total else 1.0
-        return _progress(f"reading {counted(event.total - event.reused, 'token')}", fraction, stops)
+        read = conversation.answer.prompt_tokens - event.reused
+        return _progress(f"reading {counted(read, 'token')}", fraction, stops)
     if is_narrow:
         return _figures(conversation)
     if conversation.is_answering:
@@ -61,9 +62,9 @@ def _figures(conversation: Conversation) -> Content:
     figures = conversation.figures
     words, is_loud = speculation_words(conversation)
     parts = [Content.styled(words.removeprefix("speculation: "), "bold reverse" if is_loud else "bold")]
-    speed = figures.now or figures.median
-    if speed is not None:
-        parts.append(Content(f"{speed:.1f} ms/token"))
+    milliseconds, when = speed(conversation)
+    if milliseconds is not None:
+        parts.append(Content(f"{milliseconds:.1f} ms/token {when}"))
     speedup = figures.speedup.ratio
     if speedup is not None:
         parts.append(Content(f"{speedup:.1f}×"))

@@ -22,24 +22,25 @@ class KeyAction(NamedTuple):
     label: str
     words: str
     """What it does, for the palette."""
-    in_footer: bool = True
+    rank: int | None = None
+    """On a narrow terminal the keys at the bottom with the highest go first; None for a key that is never there."""
 
 
 ACTIONS: Final = (
-    KeyAction("palette.open", "f1", "app.command_palette", "Menu", "Every action"),
+    KeyAction("palette.open", "f1", "app.command_palette", "Menu", "Every action", 0),
     KeyAction("speculation.toggle", "f2", "toggle_speculation", "Spec",
-              "Speculation off, or on again; in mid-answer too"),
-    KeyAction("draft.shorter", "f3", "change_length(-1)", "−", "Draft one token less"),
-    KeyAction("draft.longer", "f4", "change_length(1)", "+", "Draft one token more"),
-    KeyAction("draft.auto", "f5", "auto_length", "Auto", "Let the engine choose the draft length"),
-    KeyAction("inspector.toggle", "f6", "inspect", "Token", "Inspect a token"),
-    KeyAction("chat.resume", "f7", "choose_chat", "Chats", "Go on with a saved chat"),
-    KeyAction("chat.new", "f8", "new_chat", "New", "Start a new chat"),
-    KeyAction("chat.save", "f9", "save", "Save", "Save the chat: Markdown, JSONL, or a picture"),
-    KeyAction("app.quit", "f10", "quit_chat", "Quit", "Quit; the chat stays saved"),
-    KeyAction("reasoning.fold", "f12", "fold", "Fold", "Fold or unfold the reasoning", in_footer=False),
-    KeyAction("answer.stop", "escape", "escape", "Stop", "Stop the answer", in_footer=False),
-    KeyAction("app.interrupt", "ctrl+c", "interrupt", "Copy, stop, clear, quit", "", in_footer=False),
+              "Speculation off, or on again; in mid-answer too", 2),
+    KeyAction("draft.shorter", "f3", "change_length(-1)", "−", "Draft one token less", 8),
+    KeyAction("draft.longer", "f4", "change_length(1)", "+", "Draft one token more", 8),
+    KeyAction("draft.auto", "f5", "auto_length", "Auto", "Let the engine choose the draft length", 7),
+    KeyAction("inspector.toggle", "f6", "inspect", "Token", "Inspect a token", 5),
+    KeyAction("chat.resume", "f7", "choose_chat", "Chats", "Go on with a saved chat", 3),
+    KeyAction("chat.new", "f8", "new_chat", "New", "Start a new chat", 4),
+    KeyAction("chat.save", "f9", "save", "Save", "Save the chat: Markdown, JSONL, or a picture", 6),
+    KeyAction("app.quit", "f10", "quit_chat", "Quit", "Quit; the chat stays saved", 1),
+    KeyAction("reasoning.fold", "f12", "fold", "Fold", "Fold or unfold the reasoning"),
+    KeyAction("answer.stop", "escape", "escape", "Stop", "Stop the answer"),
+    KeyAction("app.interrupt", "ctrl+c", "interrupt", "Copy, stop, clear, quit", ""),
 )  # fmt: skip
 
 _IDS: Final = {action.id: action for action in ACTIONS}

@@ -112,7 +112,7 @@ def test_the_figures_of_an_answer_are_the_same_wherever_they_stand() -> None:
         await chat.until(lambda: "1.8 ms/token now" in str(status.render()))
         engine.emit(TurnEnded("stop", "", 6, 15, 4.0, 15.0, 1))  # the rounds and all between them
         await chat.until(lambda: not chat.conversation.is_answering)
-        assert "2.5 ms/token last" in str(status.render())
+        assert " 2.5 ms/token · " in str(status.render())
         assert "6 tokens, 2.5 ms each" in chat.all_text
         assert "prompt 15 tokens (12 of them read) in 4 ms" in " ".join(chat.all_text.split())
         await chat.pilot.resize_terminal(120, 36)

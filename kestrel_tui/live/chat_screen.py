@@ -13,17 +13,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.events import Loading, Prefill
 from kestrel_tui.keys import ACTIONS, shown_key
-from kestrel_tui.live import garbage, key_list, saving
+from kestrel_tui.live import garbage, key_list, layout, saving
 from kestrel_tui.live.bridge import Bridge
 from kestrel_tui.live.clipboard import copy
 from kestrel_tui.live.compositor import LeanCompositor
 from kestrel_tui.live.conversation import Conversation
 from kestrel_tui.live.inspector import Inspector
+from kestrel_tui.live.key_bar import KeyBar
 from kestrel_tui.live.key_list import KeyList
 from kestrel_tui.live.legend import Legend
 from kestrel_tui.live.pace import Pace
@@ -37,9 +37,6 @@ FIGURES_PERIOD: Final = 0.3
 
 QUIT_PATIENCE: Final = 2.0
 """Seconds within which a second ctrl+c quits."""
-
-WIDE: Final = 100
-"""Columns from which on there is a side panel."""
 
 
 @dataclass
@@ -61,23 +58,8 @@ class ChatScreen(Screen[int]):
     """The transcript, the panel beside it, and the prompt."""
 
     AUTO_FOCUS = "PromptBox"
-    HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-narrow"), (WIDE, "-wide")]
-
-    CSS = """
-    ChatScreen { layout: vertical; }
-    ChatScreen > Footer { dock: initial; split: bottom; }
-    ChatScreen > PromptBox { split: bottom; }
-    ChatScreen > Panel { split: right; }
-    TokenView { height: 1fr; background: $background; color: $foreground; overflow-x: hidden;
-                overflow-y: scroll; scrollbar-size-vertical: 1; }
-    TokenView > .view--user { text-style: bold; color: $foreground; }
-    TokenView > .view--reasoning { color: $muted; }
-    TokenView > .view--note { color: $muted; }
-    TokenView > .view--error { color: $text-error; text-style: bold; }
-    PromptBox { height: auto; min-height: 3; max-height: 10; border: round $primary; padding: 0 1; }
-    PromptBox:focus { border: round $accent; }
-    ChatScreen.-narrow Panel { display: none; }
-    """
+    HORIZONTAL_BREAKPOINTS: ClassVar = layout.BREAKPOINTS
+    CSS = layout.CSS
 
     BINDINGS: ClassVar[list[BindingType]] = [
         # With priority: they work while the prompt has the focus.
@@ -87,7 +69,7 @@ class ChatScreen(Screen[int]):
             each.label,
             id=each.id,
             priority=True,
-            show=each.in_footer,
+            show=each.rank is not None,
             tooltip=each.words,
         )
         for each in ACTIONS
@@ -112,13 +94,13 @@ class ChatScreen(Screen[int]):
 
     def compose(self) -> ComposeResult:
         # What is split off comes first. No containers: they would be painted under every row.
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyBar()
         yield PromptBox()
         yield Panel()
         yield TokenView(self.conversation.transcript)
         yield Inspector(shown_key(self.conversation.settings.keys, "answer.stop"))
         yield Legend()
-        yield StatusLine(markup=False)
+        yield StatusLine()
 
     @property
     def view(self) -> TokenView:
@@ -220,16 +202,16 @@ class ChatScreen(Screen[int]):
         if not self.is_mounted:
             return
         conversation, view = self.conversation, self.view
-        is_narrow = self.size.width < WIDE
+        panel = self.query_one(Panel)
         live = conversation.live_block
         view.set_live(live, conversation.guesses if live else ())
         view.sync(with_bar=figures)
         self._show_following()
         if figures or conversation.progress is not self._progress:
             self._progress = conversation.progress
-            self.query_one(StatusLine).show(conversation, is_narrow, time.monotonic() - self._started)
-        if figures and not is_narrow:
-            self.query_one(Panel).show(conversation)
+            self.query_one(StatusLine).show(conversation, not panel.display, time.monotonic() - self._started)
+        if figures and panel.display:
+            panel.show(conversation)
 
     def _show_following(self) -> None:
         count = len(self.conversation.transcript.tokens)

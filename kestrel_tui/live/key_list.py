@@ -63,6 +63,8 @@ def toggle(screen: ChatScreen) -> None:
         shown.remove()
     else:
         screen.mount(KeyList(screen.conversation.settings.keys))
+    screen.set_class(not shown, "-keys")
+    screen.call_after_refresh(screen.show)
 
 
 def _tables(keys: Mapping[str, str]) -> Iterator[RenderableType]:

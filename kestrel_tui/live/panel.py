@@ -87,7 +87,7 @@ def speculation_words(conversation: Conversation) -> tuple[str, bool]:
     if length == 0:
         return "speculation is OFF", True
     if conversation.ready is not None and not conversation.ready.speculation_possible:
-        return "no draft head: only repeats are drafted", True
+        return "no draft head: only repeats drafted", True
     if length != "auto":
         return f"speculation: {counted(length, 'draft')}, fixed", False
     if conversation.is_answering and last is not None:

@@ -22,11 +22,12 @@ from kestrel_engine.cpu.operation import (
     operation,
 )
 from kestrel_engine.cpu.reductions import inverse_rms, largest
-from kestrel_engine.cpu.vectors import LANES, exp16, load, sigmoid16, splat, store
+from kestrel_engine.cpu.vectors import LANES, exp16, load, prefetch, sigmoid16, splat, store
 from kestrel_engine.cpu.weighted_sums import (
     KEY_SUMS,
     VALUE_COLUMNS,
     VALUE_SUMS,
+    WHOLE_PACE,
     key_sums,
     value_sums,
 )
@@ -34,7 +35,8 @@ from kestrel_engine.numerics import SEGMENT
 from kestrel_engine.state import KEY_BLOCK
 
 SHARES = 16
-"""Items per kv head where positions are shared out: item n takes the blocks or segments n, n + SHARES, …"""
+"""Items per kv head where the blocks or segments of all of them are shared out, in order: how many there are turns out
+in the run."""
 
 
 @kernel
@@ -81,14 +83,16 @@ def attention_inputs(op, run, first, last):
 
 
 @inlined
-def _following(item, last, place, places):
-    """Head and place of the block or segment that a thread takes after the `place`-th of `places` of an item; itself
-    where there is none."""
-    if place + SHARES < places:
-        return item // SHARES, place + SHARES
-    if item + 1 < last and (item + 1) % SHARES < places:
-        return (item + 1) // SHARES, (item + 1) % SHARES
-    return item // SHARES, place
+def _units(first, last, items, units):
+    """The first unit of items first..last-1, and the one behind them, where all `items` share so many out in order."""
+    return first * units // items, last * units // items
+
+
+@inlined
+def _fetch(x, start, end):
+    """Ask for all of it at once: nothing before it could."""
+    for at in range(start, end, LANES):
+        prefetch(x, at)
 
 
 @operation
@@ -96,7 +100,7 @@ def attention_scores(op, run, first, last):
     """scores[m, h, p] = q.k_p / sqrt(d), in segments of 32 over d, for all p up to the row's own position.
 
     Arguments: query [M, Hq, d], keys, offset of row 0 from RUN_POSITION, scores [M, Hq, positions], whole
-    blocks of positions. Items: SHARES of each kv head. What stands beyond a row's own position means nothing.
+    blocks of positions. Items: SHARES for each kv head. What stands beyond a row's own position means nothing.
     """
     query, keys, offset, scores = f32_3d(op, 0), f32_4d(op, 1), integer(op, 2), f32_3d(op, 3)
     rows, heads, width = query.shape
@@ -105,20 +109,22 @@ def attention_scores(op, run, first, last):
     blocks = (word(run, RUN_POSITION) + offset + rows - 1) // KEY_BLOCK + 1
     scale = np.float32(1.0 / np.sqrt(np.float64(width)))
     flat_query, flat_keys, flat_scores = query.reshape(-1), keys.reshape(-1), scores.reshape(-1)
-    for item in range(first, last):
-        kv_head = item // SHARES
-        for block in range(item % SHARES, blocks, SHARES):
-            start, at = block * KEY_BLOCK, (kv_head * most_blocks + block) * size
-            next_head, next_block = _following(item, last, block, blocks)
-            ahead, here = (next_head * most_blocks + next_block) * size - at, flat_keys[at:]
-            for m in range(rows):
-                for head in range(kv_head * shared, (kv_head + 1) * shared, KEY_SUMS):
-                    count = min(KEY_SUMS, (kv_head + 1) * shared - head)
-                    row = m * heads + head
-                    queries, found = flat_query[row * width :], flat_scores[row * positions + start :]
-                    key_sums(
-                        here, KEY_BLOCK, queries, width, scale, found, positions, count, width, ahead, m, rows
-                    )
+    pace = -(-WHOLE_PACE // rows)
+    begin, end = _units(first, last, kv_heads * SHARES, kv_heads * blocks)
+    for unit in range(begin, end):
+        kv_head, block = divmod(unit, blocks)
+        next_head, next_block = divmod(min(unit + 1, end - 1), blocks)
+        start, at = block * KEY_BLOCK, (kv_head * most_blocks + block) * size
+        ahead, here = (next_head * most_blocks + next_block) * size - at, flat_keys[at:]
+        if unit == begin:
+            _fetch(flat_keys, at, at + size)
+        for m in range(rows):
+            for head in range(kv_head * shared, (kv_head + 1) * shared, KEY_SUMS):
+                count = min(KEY_SUMS, (kv_head + 1) * shared - head)
+                row = m * heads + head
+                queries, found = flat_query[row * width :], flat_scores[row * positions + start :]
+                arguments = here, KEY_BLOCK, queries, width, scale, found, positions, count, width
+                key_sums(*arguments, ahead, m * width, pace)
 
 
 @operation
@@ -151,11 +157,24 @@ def _few_sums(weights, values, at, sums):
 
 
 @kernel
-def _sum(weights):
-    total = ZERO
-    for p in range(len(weights)):
-        total += weights[p]
-    return total
+def _sum_each(weights, sums):
+    """sums [n] of weights [n, positions], four at a time: a sum waits for its own last addition."""
+    count, head = len(sums), 0
+    while head + 4 <= count:
+        a, b, c, d = ZERO, ZERO, ZERO, ZERO
+        for p in range(weights.shape[1]):
+            a += weights[head, p]
+            b += weights[head + 1, p]
+            c += weights[head + 2, p]
+            d += weights[head + 3, p]
+        sums[head], sums[head + 1], sums[head + 2], sums[head + 3] = a, b, c, d
+        head += 4
+    while head < count:
+        total = ZERO
+        for p in range(weights.shape[1]):
+            total += weights[head, p]
+        sums[head] = total
+        head += 1
 
 
 @operation
@@ -173,29 +192,34 @@ def attention_values(op, run, first, last):
     position = word(run, RUN_POSITION) + offset
     segments = (position + rows - 1) // SEGMENT + 1
     flat_weights, flat_values, flat_sums = weights.reshape(-1), values.reshape(-1), sums.reshape(-1)
-    for item in range(first, last):
-        kv_head = item // SHARES
-        for segment in range(item % SHARES, segments, SHARES):
-            start = segment * SEGMENT
-            next_head, next_segment = _following(item, last, segment, segments)
-            at = (kv_head * most + start) * width
-            ahead = (next_head * most + next_segment * SEGMENT) * width - at
-            for m in range(rows):
-                length = max(0, min(SEGMENT, position + m + 1 - start))
-                for head in range(kv_head * shared, (kv_head + 1) * shared, VALUE_SUMS):
-                    count = min(VALUE_SUMS, (kv_head + 1) * shared - head)
-                    row = m * heads + head
-                    own = flat_weights[row * positions + start :]
-                    for column in range(0, whole, VALUE_COLUMNS):
-                        here = flat_values[at + column :]
-                        found = flat_sums[(segment * rows * heads + row) * width + column :]
-                        value_sums(
-                            here, width, own, positions, ONE, found, width, count, length, ahead, m, rows
-                        )
-                for head in range(kv_head * shared, (kv_head + 1) * shared):
-                    part = weights[m, head, start : start + length]
-                    _few_sums(part, values[kv_head, start : start + length], whole, sums[segment, m, head])
-                    weight_sums[segment, m, head] = _sum(part)
+    pace = -(-WHOLE_PACE // rows)
+    begin, end = _units(first, last, kv_heads * SHARES, kv_heads * segments)
+    for unit in range(begin, end):
+        kv_head, segment = divmod(unit, segments)
+        next_head, next_segment = divmod(min(unit + 1, end - 1), segments)
+        start, own_heads = segment * SEGMENT, slice(kv_head * shared, (kv_head + 1) * shared)
+        at = (kv_head * most + start) * width
+        ahead = (next_head * most + next_segment * SEGMENT) * width - at
+        if unit == begin:
+            _fetch(flat_values, at, at + min(SEGMENT, position + rows - start) * width)
+        for m in range(rows):
+            length = max(0, min(SEGMENT, position + m + 1 - start))
+            for head in range(kv_head * shared, (kv_head + 1) * shared, VALUE_SUMS):
+                count = min(VALUE_SUMS, (kv_head + 1) * shared - head)
+                row = m * heads + head
+                own = flat_weights[row * positions + start :]
+                for column in range(0, whole, VALUE_COLUMNS):
+                    here = flat_values[at + column :]
+                    found = flat_sums[(segment * rows * heads + row) * width + column :]
+                    before = (m * whole + column) // VALUE_COLUMNS * SEGMENT
+                    arguments = here, width, own, positions, ONE, found, width, count, length
+                    value_sums(*arguments, ahead - column, before, pace)
+            part = weights[m, own_heads, start : start + length]
+            _sum_each(part, weight_sums[segment, m, own_heads])
+            if whole < width:
+                rows_of_head = values[kv_head, start : start + length]
+                for n in range(shared):
+                    _few_sums(part[n], rows_of_head, whole, sums[segment, m, kv_head * shared + n])
 
 
 @operation

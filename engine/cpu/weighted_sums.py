@@ -21,8 +21,11 @@ KEY_SUMS, VALUE_SUMS = 8, 4
 """Most sums that share one read of the rows: so many stay in registers."""
 VALUE_COLUMNS = VALUE_VECTORS * LANES
 PACE_BITS = 8
-"""Of the fraction that says how many rows are fetched for each that is read."""
-SECOND_CACHE = 2
+WHOLE_PACE = 1 << PACE_BITS
+"""As much is fetched as is read."""
+FIRST_CACHE, SECOND_CACHE = 3, 2
+NEAR_ROWS = 8
+"""So far ahead are rows moved into the first cache."""
 
 
 def _code(segment: int, vectors: int, most: int):
@@ -31,19 +34,18 @@ def _code(segment: int, vectors: int, most: int):
     def code(context, builder, signature, args):
         emit = Emitter(context, builder)
         rows, weights, out = (emit.data(signature.args[n], args[n], f32) for n in (0, 2, 5))
-        _, apart, _, weights_apart, scale, _, out_apart, count, length, ahead, reading, readings = args
-        room = emit.constant((1 << PACE_BITS) - 1)
-        pace = builder.sdiv(builder.add(readings, room), readings)
-        before = builder.mul(reading, length)
+        _, apart, _, weights_apart, scale, _, out_apart, count, length, ahead, before, pace = args
 
         def columns(start):
             return [builder.add(start, emit.constant(n * LANES)) for n in range(vectors)]
 
         def fetch(place) -> None:
             fetched = builder.ashr(builder.mul(builder.add(before, place), pace), emit.constant(PACE_BITS))
-            due = builder.mul(fetched, apart)
+            due = builder.mul(fetched, emit.constant(vectors * LANES))
             for line in columns(builder.add(ahead, due)):
                 emit.fetch_line(rows, line, 0, SECOND_CACHE)
+            for line in columns(builder.mul(builder.add(place, emit.constant(NEAR_ROWS)), apart)):
+                emit.fetch_line(rows, line, 0, FIRST_CACHE)
 
         def emit_for(sums: int) -> None:
             bases = [builder.mul(weights_apart, emit.constant(n)) for n in range(sums)]
@@ -73,8 +75,9 @@ def _code(segment: int, vectors: int, most: int):
 
 def _sums(name: str, segment: int, vectors: int, most: int):
     """out[n * out_apart + c] = scale * the sum over r < length of rows[r * apart + c] * weights[n * weights_apart + r],
-    for n < count <= most and all columns c; all arrays 1-D float32. The rows are read `readings` times, this being the
-    `reading`-th (from 0); over all of them, as many rows are fetched that begin `ahead` of these."""
+    for n < count <= most and all columns c; all arrays 1-D float32. With each row as many numbers as a sum has columns
+    are fetched from memory, one after the other from `ahead` on: this call goes on where `before` rows have been read,
+    and `pace` / WHOLE_PACE is how much for each row."""
 
     def typed(
         typing,
@@ -88,8 +91,8 @@ def _sums(name: str, segment: int, vectors: int, most: int):
         count,
         length,
         ahead,
-        reading,
-        readings,
+        before,
+        pace,
     ):
         kinds = (rows, types.intp, weights, types.intp, types.float32, out, *6 * (types.intp,))
         return types.void(*kinds), _code(segment, vectors, most)

@@ -1,6 +1,5 @@
 """The trainer: exact resume, one-line errors, and files that are never half written."""
 
-import json
 import os
 import signal
 import subprocess
@@ -9,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from small_corpus import write_counting_corpus
 
 torch = pytest.importorskip("torch")
 
@@ -33,17 +33,7 @@ TINY += ",head_dim=32,linear_num_key_heads=2,linear_num_value_heads=2,linear_key
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
-    rng = np.random.default_rng(0)
-    for split, documents in (("train", 60), ("heldout", 6)):
-        for group in ("generated", "story_requests", "stories", "dialogue"):
-            lengths = rng.integers(5, 50, documents)
-            lengths[0] = 300  # longer than a row
-            bounds = np.concatenate([[0], np.cumsum(lengths)])
-            ids = np.arange(bounds[-1]) % 90
-            np.save(folder / f"{split}-{group}.npy", ids.astype(np.uint16))
-            np.save(folder / f"{split}-{group}-loss.npy", (rng.random(len(ids)) < 0.6).astype(np.uint8))
-            np.save(folder / f"{split}-{group}-docs.npy", bounds[:-1])
-    (folder / "meta.json").write_text(json.dumps({"vocab_size": 96}))
+    write_counting_corpus(folder)
     return folder
 
 

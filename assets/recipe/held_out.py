@@ -12,6 +12,8 @@ from kestrel_assets.recipe.model import Model
 
 DEPTH = 3
 CHOSEN_BY = ("generated", "assistant", "story_requests")
+OWN = "own_"
+"""Begins the names of the groups that a model wrote itself."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,11 @@ class HeldOut:
 
     @torch.no_grad()
     def score(self, model: Model) -> dict[str, GroupScore]:
-        """Scores every group: the groups of CHOSEN_BY on assistant turns, the others on all tokens."""
-        return {name: _score(model, batch, name in CHOSEN_BY) for name, batch in self.batches.items()}
+        """Scores every group: the groups of CHOSEN_BY and a model's own text on answers, the others on all tokens."""
+        return {
+            name: _score(model, batch, name in CHOSEN_BY or name.startswith(OWN))
+            for name, batch in self.batches.items()
+        }
 
 
 def chosen_loss(scores: dict[str, GroupScore]) -> float:

@@ -23,7 +23,7 @@ import torch
 from kestrel_assets.recipe.data import Corpus, Rows
 from kestrel_assets.recipe.errors import RecipeError, run_command
 from kestrel_assets.recipe.export import export_run
-from kestrel_assets.recipe.held_out import HeldOut, chosen_loss
+from kestrel_assets.recipe.held_out import GroupScore, HeldOut, chosen_loss
 from kestrel_assets.recipe.losses import LossPlan, TensorBatch, losses, total_loss
 from kestrel_assets.recipe.model import Model
 from kestrel_assets.recipe.model_config import ModelConfig
@@ -209,10 +209,16 @@ class Trainer:
         with self.autocast():
             trunk, drafts = losses(self.model, TensorBatch.of(batch, self.device), plan)
             loss = total_loss(trunk, drafts, plan)
+        descent = self.descend(loss, batch.ids.size)
+        mtp = " ".join(f"{x.item():.3f}" for x in drafts)
+        return f"loss {trunk.item():.4f}  mtp {mtp}  {descent}"
+
+    def descend(self, loss: torch.Tensor, tokens: int) -> str:
+        """The optimisers' step for the loss of so many tokens; returns its report."""
         if not torch.isfinite(loss):
             raise RecipeError(f"the loss became {loss.item()} at step {self.step}; resume with a lower --lr")
         loss.backward()
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), options.clip)
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.options.clip)
         rate = self.rate()
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
@@ -220,9 +226,8 @@ class Trainer:
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
         self.step += 1
-        self.tokens += batch.ids.size
-        mtp = " ".join(f"{x.item():.3f}" for x in drafts)
-        return f"loss {trunk.item():.4f}  mtp {mtp}  norm {norm.item():.2f}  rate {rate:.3f}"
+        self.tokens += tokens
+        return f"norm {norm.item():.2f}  rate {rate:.3f}"
 
     def autocast(self) -> torch.autocast:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.options.precision == "bf16")
@@ -234,11 +239,15 @@ class Trainer:
         self.model.train()
         for name, score in scores.items():
             say(f"  held-out {name:<15} {score}")
-        loss = chosen_loss(scores)
+        loss = self.choosing(scores)
         if loss < self.best:
             self.best = loss
             write_state(self.options.out / "best.pt", self._weights_state())
             say(f"  best so far: {loss:.4f}")
+
+    def choosing(self, scores: dict[str, GroupScore]) -> float:
+        """What the best weights have least of."""
+        return chosen_loss(scores)
 
     def finish(self) -> None:
         export_run(self.options.out, self.options.out / "model", "best")
@@ -346,9 +355,9 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def train(options: argparse.Namespace) -> None:
+def train(options: argparse.Namespace, kind: type[Trainer] = Trainer) -> None:
     torch.set_num_threads(options.threads)
-    trainer = Trainer(options)
+    trainer = kind(options)
     trainer.resume()
 
     def stop(*_) -> None:

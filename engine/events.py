@@ -10,6 +10,9 @@ from kestrel_engine.options import SamplingOptions, SpeculationOptions
 Kind = Literal["own", "accepted", "replayed"]
 FinishReason = Literal["stop", "length", "cancelled"]
 
+SPECULATION_OFF = "speculation is off"
+"""The `reason` of rounds without drafts because the user wants none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Token:

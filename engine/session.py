@@ -16,6 +16,7 @@ from kestrel_engine.draft_head import DraftHead
 from kestrel_engine.drafter import Drafter, FirstHit, LookupDrafter, MtpDrafter
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.events import (
+    SPECULATION_OFF,
     Event,
     FinishReason,
     Notice,
@@ -226,7 +227,7 @@ class Session:
         if wanted == "auto":
             return self.governor.choose(limit, proposer)
         if wanted == 0:
-            return 0, "speculation is off"
+            return 0, SPECULATION_OFF
         if limit < wanted:
             return limit, "the answer or the context ends soon"
         return wanted, "fixed"

@@ -181,7 +181,7 @@ class Conversation:
         self.speculation_changed()
 
     def speculation_changed(self) -> None:
-        self.figures.mark()
+        self.figures.changed(self.settings.speculate)
         self._send(SetSpeculation(self.settings.speculate))
 
     # --- what the engine says ------------------------------------------------------------------------------

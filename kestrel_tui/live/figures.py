@@ -6,7 +6,8 @@ import statistics
 from collections import deque
 from collections.abc import Iterable
 
-from kestrel_engine.events import Round
+from kestrel_engine.events import SPECULATION_OFF, Round
+from kestrel_engine.options import DraftLength
 from kestrel_tui.live.speedup import Speedup
 from kestrel_tui.stats import TurnStats
 
@@ -39,6 +40,8 @@ class Figures:
         self.last: Round | None = None
         self.speeds: deque[float | None] = deque(maxlen=_WINDOW)
         """Milliseconds per token of each round, oldest first; None where the draft length was changed."""
+        self._due: bool | None = None
+        """Whether the speculation that rounds are to be marked from is off; None when no mark is due."""
         self._recent: deque[tuple[float, int]] = deque(maxlen=_RECENT)
         self._phases: deque[tuple[float, float, float]] = deque(maxlen=_RECENT)
 
@@ -48,6 +51,8 @@ class Figures:
         self.totals.add(event)
         self.speedup.add(event)
         self.last = event
+        if self._due == (event.reason == SPECULATION_OFF):
+            self._mark()
         # The first round of an answer also shows the prompt to the draft head: no measure of later ones.
         if event.index == 0:
             return
@@ -55,8 +60,12 @@ class Figures:
         self._recent.append((milliseconds, produced))
         self._phases.append((event.draft_ms, event.verify_ms, event.replay_ms))
 
-    def mark(self) -> None:
-        """The draft length was changed here."""
+    def changed(self, length: DraftLength) -> None:
+        """The user wants another draft length: the mark comes where rounds follow it, for some may be ahead."""
+        self._due = length == 0
+
+    def _mark(self) -> None:
+        self._due = None
         if self.speeds and self.speeds[-1] is not None:
             self.speeds.append(None)
 

@@ -30,6 +30,8 @@ BLOCK_KINDS: Final = ("user", "reasoning", "note", "error")
 
 _CARET = "▌"
 _FIRST, _NEXT = "❯ ", "  "
+_SWITCH = "▲ "
+"""In the row from which on speculation is off, or on again: the panel's mark."""
 
 
 class _Piece(NamedTuple):
@@ -103,6 +105,8 @@ class LinePainter:
     def _gutter(self, block: Block, line: int) -> _Piece:
         if block.kind == "user":
             return _Piece(_FIRST if line == 0 else _NEXT, self._styles["user"])
+        if self.transcript.switches_in(block, line):
+            return _Piece(_SWITCH, self._styles["note"])
         if block.kind == "reasoning":
             return _Piece("┊ ", self._styles["reasoning"])
         return _Piece(" " * GUTTER, self._styles["base"])

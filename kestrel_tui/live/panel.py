@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from textual.content import Content
 
+from kestrel_engine.events import SPECULATION_OFF
 from kestrel_engine.words import counted
 from kestrel_tui.keys import shown_key
 from kestrel_tui.live.conversation import Conversation
@@ -19,7 +20,7 @@ _INNER = WIDTH - 4
 _MUTED, _STRONG, _LOUD, _DRAWN = "$muted", "bold", "bold reverse", "$primary"
 _BAR, _HALF = 14, 7
 _DRAFTERS = {"mtp": "the draft head", "lookup": "looking up repeats"}
-_SAID_ANYWAY = ("fixed", "speculation is off")
+_SAID_ANYWAY = ("fixed", SPECULATION_OFF)
 """Reasons that the state of speculation says already."""
 
 # On a low screen the highest goes first.

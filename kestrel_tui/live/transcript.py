@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import bisect
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from kestrel_engine.events import Round, Token
+from kestrel_engine.events import SPECULATION_OFF, Round, Token
 from kestrel_tui.live.wrap import Line, wrap
 
 BlockKind = Literal["user", "reasoning", "answer", "note", "error"]
@@ -17,6 +18,11 @@ class ShownToken(NamedTuple):
 
     token: Token
     round: Round | None
+
+    @property
+    def is_off(self) -> bool:
+        """Whether it came while speculation was off."""
+        return self.round is not None and self.round.reason == SPECULATION_OFF
 
 
 @dataclass(slots=True, eq=False)
@@ -188,6 +194,15 @@ class Transcript:
                     return block, block.token_starts[place]
                 return None
         return None
+
+    def switches_in(self, block: Block, line: int) -> bool:
+        """Whether speculation went off, or on again, with a token that begins in `line` of `block`."""
+        start, end = block.lines[line]
+        first, last = (bisect.bisect_left(block.token_starts, offset) for offset in (start, end))
+        seen = block.token_indices[max(0, first - 1) : last]
+        if first == 0 and seen and seen[0] > 0:
+            seen.insert(0, seen[0] - 1)  # the last one of the block before
+        return any(self.tokens[a].is_off != self.tokens[b].is_off for a, b in pairwise(seen))
 
     def _moved(self, grown: Block, by: int) -> None:
         if by and grown is not self.blocks[-1]:

@@ -91,27 +91,23 @@ class Session:
         should draft but the model has none. Whatever is raised, the session can take another turn.
         """
         prompt = [int(token) for token in turn.prompt]
+        answer = Answer(self.tokenizer, self.model.config.eos_token_ids, turn.stop, turn.max_tokens)
+        if cancelled():  # while the text became tokens, or before: the state stays as it is
+            emit(TurnStarted(len(prompt), 0, turn.sampling.seed, turn.reasoning))
+            answer.end("cancelled")
+            return _ended(turn, answer)
         self._check_prompt(prompt)
         drafter = self._drafter(turn.drafter)
         start = time.perf_counter()
         reused = self._reuse(prompt[:-1])
         emit(TurnStarted(len(prompt), reused, turn.sampling.seed, turn.reasoning))
-        answer = Answer(self.tokenizer, self.model.config.eos_token_ids, turn.stop, turn.max_tokens)
         finished = self._prefill(prompt[:-1], turn.boundary, emit, cancelled)
         prefilled = time.perf_counter()
         if finished:
             self._generate(turn, prompt, answer, drafter, emit, cancelled)
         else:
             answer.end("cancelled")
-        return TurnEnded(
-            finish_reason=answer.finish_reason,
-            text=answer.text,
-            tokens=answer.count,
-            prompt_tokens=len(prompt),
-            prefill_ms=1e3 * (prefilled - start),
-            decode_ms=1e3 * (time.perf_counter() - prefilled),
-            seed=turn.sampling.seed,
-        )
+        return _ended(turn, answer, prefilled - start, time.perf_counter() - prefilled)
 
     # --- the prompt ----------------------------------------------------------------------------------------
 
@@ -263,3 +259,17 @@ class Session:
         tokens = answer.end(reason)
         if tokens:
             emit(Released(tokens))
+
+
+def _ended(
+    turn: Turn, answer: Answer, prefill_seconds: float = 0.0, decode_seconds: float = 0.0
+) -> TurnEnded:
+    return TurnEnded(
+        finish_reason=answer.finish_reason,
+        text=answer.text,
+        tokens=answer.count,
+        prompt_tokens=len(turn.prompt),
+        prefill_ms=1e3 * prefill_seconds,
+        decode_ms=1e3 * decode_seconds,
+        seed=turn.sampling.seed,
+    )

@@ -120,18 +120,17 @@ class Engine:
         return False
 
     def _answer(self, number: int, submit: Submit) -> None:
-        session = self._loaded.session
-        turn = self._turn(submit)
-        with self._length_lock:
-            set_in, length = self._length_set
-            session.draft_length = length if set_in >= number else submit.speculation.length
-
         def cancelled() -> bool:
             return self._quitting or number <= self._cancelled_through
 
+        session = self._loaded.session
+        turn = self._turn(submit, cancelled)
+        with self._length_lock:
+            set_in, length = self._length_set
+            session.draft_length = length if set_in >= number else submit.speculation.length
         self._emit(session.answer(turn, self._emit, cancelled))
 
-    def _turn(self, submit: Submit):
+    def _turn(self, submit: Submit, cancelled: Callable[[], bool]):
         from kestrel_engine.session import Turn
 
         tokenizer = self._loaded.tokenizer
@@ -143,7 +142,7 @@ class Engine:
             prompt = tokenizer.encode_chat(messages, submit.think)
             rendered = tokenizer.render(messages, submit.think)
             reasoning = rendered.rfind(THINK_OPEN) > rendered.rfind(THINK_CLOSE)
-            if len(prompt) < self._loaded.session.state.capacity:
+            if len(prompt) < self._loaded.session.state.capacity and not cancelled():
                 # The chat so far without the generation prompt: the next turn begins with it.
                 kept = tokenizer.encode_chat(messages, submit.think, add_generation_prompt=False)
                 boundary = len(kept) if prompt[: len(kept)] == kept else 0

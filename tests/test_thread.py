@@ -30,6 +30,7 @@ from kestrel_engine.events import (
 )
 from kestrel_engine.options import EngineOptions, SamplingOptions, SpeculationOptions
 from kestrel_engine.thread import Engine
+from kestrel_engine.tokenizer import Tokenizer
 
 SAMPLING = SamplingOptions(temperature=1.0, seed=3)
 
@@ -155,6 +156,26 @@ def test_cancel_while_the_prompt_is_read(running, expected):
     assert (events[-1].finish_reason, events[-1].tokens) == ("cancelled", 0)
     assert sum(isinstance(event, Prefill) for event in events) == 1
     running.hook = lambda event: None
+    assert ids_of(running.ask(ask())) == expected
+
+
+@pytest.mark.parametrize("text", ["a long text", "far too long for the context " * 100])
+def test_cancel_while_a_text_becomes_tokens(running, expected, monkeypatch, text):
+    running.ask(ask())
+    loaded, encode = running.engine._loaded, Tokenizer.encode
+    held = list(loaded.session.state.tokens)
+
+    def slow(self, text: str) -> list[int]:
+        running.engine.send(Cancel())
+        return encode(self, text)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Tokenizer, "encode", slow)
+        events = running.ask(ask(text))
+    assert [type(event) for event in events] == [TurnStarted, TurnEnded]
+    assert (events[-1].finish_reason, events[-1].tokens) == ("cancelled", 0)
+    assert events[-1].prompt_tokens == len(encode(loaded.tokenizer, text))
+    assert loaded.session.state.tokens == held, "what the state holds is of use to the next turn"
     assert ids_of(running.ask(ask())) == expected
 
 

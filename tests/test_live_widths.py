@@ -80,6 +80,7 @@ def test_nothing_in_the_lines_is_cut_while_a_prompt_is_read() -> None:
 
     async def scenario(chat: Driver) -> None:
         await chat.ask("a long text", wait=False)
+        assert " ".join(status(chat).split()) == "reading … (esc stops)"
         chat.engine.emit(TurnStarted(12000, 0, 1))
         chat.engine.emit(Prefill(6000, 11999, 0))
         await chat.taken()
@@ -87,7 +88,11 @@ def test_nothing_in_the_lines_is_cut_while_a_prompt_is_read() -> None:
             await chat.pilot.resize_terminal(width, 24)
             await chat.pilot.pause()
             seen[width] = " ".join(status(chat).split())
-        chat.engine.end()
+        await chat.pilot.press("escape")
+        assert status(chat).strip() == "stopping …"
+        chat.engine.end(reason="cancelled")
+        await chat.until(lambda: not chat.conversation.is_answering)
+        assert "stopping" not in status(chat)
 
     drive(scenario, engine=Puppet, size=(80, 24))
     assert seen[80].startswith("reading 12000 tokens ▕█") and seen[80].endswith("50% (esc stops)")

@@ -53,6 +53,8 @@ class Conversation:
         """A question to be asked once the model is ready."""
         self.answer: Answer | None = None
         """The answer that is being given."""
+        self.is_stopping = False
+        """Whether the running answer was told to end: a long text becomes tokens in one go."""
         self.fatal: Failed | None = None
         """Why there is no model."""
         self.guesses: tuple[str, ...] = ()
@@ -129,6 +131,7 @@ class Conversation:
             return True
         if self.is_answering:
             self._send(Cancel())
+            self.is_stopping = True
         return self.is_answering
 
     def give_back(self) -> str | None:
@@ -219,7 +222,7 @@ class Conversation:
             self._stream.add(token, rounds.get(token.round))
 
     def _end(self, event: TurnEnded | Failed) -> None:
-        self.progress, self.guesses = None, ()
+        self.progress, self.guesses, self.is_stopping = None, (), False
         if self._stream is not None:
             self._stream.finish()
             self._stream = None

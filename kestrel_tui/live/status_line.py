@@ -61,6 +61,11 @@ def _pieces(conversation: Conversation, is_narrow: bool, seconds: float) -> Iter
             yield Piece(Content.styled("(then you are answered)", _MUTED), _BAR_RANK, " ")
     elif conversation.ready is None:
         yield Piece(Content.styled("starting …", _MUTED))
+    elif conversation.is_stopping:
+        yield Piece(Content.styled("stopping …", _MUTED))
+    elif conversation.is_answering and conversation.answer.seed is None:  # the text becomes tokens
+        yield from _progress("reading", None)
+        yield Piece(Content.styled(stops, _MUTED), _AFTER, " ")
     elif isinstance(event, Prefill) and conversation.is_answering:
         fraction = event.done / event.total if event.total else 1.0
         read = conversation.answer.prompt_tokens - event.reused

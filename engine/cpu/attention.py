@@ -89,6 +89,15 @@ def _units(first, last, items, units):
 
 
 @inlined
+def _places(rows, heads, shared, apart):
+    """Where the rows of `shared` heads begin in a flat array of rows and heads whose beginnings lie so far apart."""
+    places = np.empty(rows * shared, np.int64)
+    for n in range(len(places)):
+        places[n] = (n // shared * heads + n % shared) * apart
+    return places
+
+
+@inlined
 def _fetch(x, start, end):
     """Ask for all of it at once: nothing before it could."""
     for at in range(start, end, LANES):
@@ -109,7 +118,9 @@ def attention_scores(op, run, first, last):
     blocks = (word(run, RUN_POSITION) + offset + rows - 1) // KEY_BLOCK + 1
     scale = np.float32(1.0 / np.sqrt(np.float64(width)))
     flat_query, flat_keys, flat_scores = query.reshape(-1), keys.reshape(-1), scores.reshape(-1)
-    pace = -(-WHOLE_PACE // rows)
+    sums = rows * shared
+    query_places, score_places = _places(rows, heads, shared, width), _places(rows, heads, shared, positions)
+    pace = WHOLE_PACE // -(-sums // KEY_SUMS) + 1
     begin, end = _units(first, last, kv_heads * SHARES, kv_heads * blocks)
     for unit in range(begin, end):
         kv_head, block = divmod(unit, blocks)
@@ -118,13 +129,11 @@ def attention_scores(op, run, first, last):
         ahead, here = (next_head * most_blocks + next_block) * size - at, flat_keys[at:]
         if unit == begin:
             _fetch(flat_keys, at, at + size)
-        for m in range(rows):
-            for head in range(kv_head * shared, (kv_head + 1) * shared, KEY_SUMS):
-                count = min(KEY_SUMS, (kv_head + 1) * shared - head)
-                row = m * heads + head
-                queries, found = flat_query[row * width :], flat_scores[row * positions + start :]
-                arguments = here, KEY_BLOCK, queries, width, scale, found, positions, count, width
-                key_sums(*arguments, ahead, m * width, pace)
+        queries = flat_query[kv_head * shared * width :]
+        found = flat_scores[kv_head * shared * positions + start :]
+        keys_and_sums = here, KEY_BLOCK, queries, query_places, scale, found, score_places
+        for n in range(0, sums, KEY_SUMS):
+            key_sums(*keys_and_sums, n, min(KEY_SUMS, sums - n), width, ahead, n // KEY_SUMS * width, pace)
 
 
 @operation
@@ -192,7 +201,7 @@ def attention_values(op, run, first, last):
     position = word(run, RUN_POSITION) + offset
     segments = (position + rows - 1) // SEGMENT + 1
     flat_weights, flat_values, flat_sums = weights.reshape(-1), values.reshape(-1), sums.reshape(-1)
-    pace = -(-WHOLE_PACE // rows)
+    weight_places, sum_places = _places(rows, heads, shared, positions), _places(rows, heads, shared, width)
     begin, end = _units(first, last, kv_heads * SHARES, kv_heads * segments)
     for unit in range(begin, end):
         kv_head, segment = divmod(unit, segments)
@@ -202,24 +211,35 @@ def attention_values(op, run, first, last):
         ahead = (next_head * most + next_segment * SEGMENT) * width - at
         if unit == begin:
             _fetch(flat_values, at, at + min(SEGMENT, position + rows - start) * width)
-        for m in range(rows):
+        own = flat_weights[kv_head * shared * positions + start :]
+        found = flat_sums[(segment * rows * heads + kv_head * shared) * width :]
+        # Rows that see all of a segment are as one; the others see different numbers of positions.
+        together = rows if start + SEGMENT <= position + 1 else 1
+        readings = rows // together * -(-together * shared // VALUE_SUMS)
+        pace, before = WHOLE_PACE // readings + 1, 0
+        for m in range(0, rows, together):
             length = max(0, min(SEGMENT, position + m + 1 - start))
-            for head in range(kv_head * shared, (kv_head + 1) * shared, VALUE_SUMS):
-                count = min(VALUE_SUMS, (kv_head + 1) * shared - head)
-                row = m * heads + head
-                own = flat_weights[row * positions + start :]
+            for n in range(m * shared, (m + together) * shared, VALUE_SUMS):
+                count = min(VALUE_SUMS, (m + together) * shared - n)
                 for column in range(0, whole, VALUE_COLUMNS):
-                    here = flat_values[at + column :]
-                    found = flat_sums[(segment * rows * heads + row) * width + column :]
-                    before = (m * whole + column) // VALUE_COLUMNS * SEGMENT
-                    arguments = here, width, own, positions, ONE, found, width, count, length
-                    value_sums(*arguments, ahead - column, before, pace)
-            part = weights[m, own_heads, start : start + length]
+                    columns = (
+                        flat_values[at + column :],
+                        width,
+                        own,
+                        weight_places,
+                        ONE,
+                        found[column:],
+                        sum_places,
+                    )
+                    value_sums(*columns, n, count, length, ahead - column, before, pace)
+                    before += SEGMENT
+        for m in range(rows):
+            part = weights[m, own_heads, start : max(start, min(start + SEGMENT, position + m + 1))]
             _sum_each(part, weight_sums[segment, m, own_heads])
             if whole < width:
-                rows_of_head = values[kv_head, start : start + length]
                 for n in range(shared):
-                    _few_sums(part[n], rows_of_head, whole, sums[segment, m, kv_head * shared + n])
+                    total = sums[segment, m, kv_head * shared + n]
+                    _few_sums(part[n], values[kv_head, start:], whole, total)
 
 
 @operation

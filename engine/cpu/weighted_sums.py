@@ -10,7 +10,7 @@ from __future__ import annotations
 from numba import types
 from numba.core.extending import intrinsic
 
-from kestrel_engine.cpu.simd import Emitter, f32, f32x16, for_each_row_count, segmented_sums
+from kestrel_engine.cpu.simd import Emitter, f32, f32x16, for_each_row_count, i64, segmented_sums
 from kestrel_engine.cpu.vectors import LANES
 from kestrel_engine.numerics import HEAD_SEGMENT, SEGMENT
 from kestrel_engine.state import KEY_BLOCK
@@ -34,7 +34,8 @@ def _code(segment: int, vectors: int, most: int):
     def code(context, builder, signature, args):
         emit = Emitter(context, builder)
         rows, weights, out = (emit.data(signature.args[n], args[n], f32) for n in (0, 2, 5))
-        _, apart, _, weights_apart, scale, _, out_apart, count, length, ahead, before, pace = args
+        weight_places, out_places = (emit.data(signature.args[n], args[n], i64) for n in (3, 6))
+        _, apart, _, _, scale, _, _, first, count, length, ahead, before, pace = args
 
         def columns(start):
             return [builder.add(start, emit.constant(n * LANES)) for n in range(vectors)]
@@ -48,7 +49,8 @@ def _code(segment: int, vectors: int, most: int):
                 emit.fetch_line(rows, line, 0, FIRST_CACHE)
 
         def emit_for(sums: int) -> None:
-            bases = [builder.mul(weights_apart, emit.constant(n)) for n in range(sums)]
+            numbers = [builder.add(first, emit.constant(n)) for n in range(sums)]
+            bases = [emit.load(weight_places, number, i64) for number in numbers]
 
             def body(place, partials):
                 row = [emit.load(rows, start, f32x16) for start in columns(builder.mul(place, apart))]
@@ -59,8 +61,8 @@ def _code(segment: int, vectors: int, most: int):
                         emit.add_to(partial, builder.fmul(vector, factor))
 
             totals = segmented_sums(emit, length, segment, vectors * sums, body)
-            for n in range(sums):
-                start = builder.mul(out_apart, emit.constant(n))
+            for n, number in enumerate(numbers):
+                start = emit.load(out_places, number, i64)
                 for total, place in zip(totals[n * vectors :], columns(start), strict=False):
                     value = builder.fmul(total, emit.splat(scale, f32x16))
                     builder.store(
@@ -74,27 +76,29 @@ def _code(segment: int, vectors: int, most: int):
 
 
 def _sums(name: str, segment: int, vectors: int, most: int):
-    """out[n * out_apart + c] = scale * the sum over r < length of rows[r * apart + c] * weights[n * weights_apart + r],
-    for n < count <= most and all columns c; all arrays 1-D float32. With each row as many numbers as a sum has columns
-    are fetched from memory, one after the other from `ahead` on: this call goes on where `before` rows have been read,
-    and `pace` / WHOLE_PACE is how much for each row."""
+    """out[out_places[n] + c] = scale * the sum over r < length of rows[r * apart + c] * weights[weight_places[n] + r],
+    for first <= n < first + count, count <= most, and all columns c; all arrays 1-D, places int64, others float32.
+
+    With each row as many numbers as a sum has columns are fetched from memory, one after the other from `ahead` on:
+    this call goes on where `before` rows have been read, and `pace` / WHOLE_PACE is how much for each row."""
 
     def typed(
         typing,
         rows,
         apart,
         weights,
-        weights_apart,
+        weight_places,
         scale,
         out,
-        out_apart,
+        out_places,
+        first,
         count,
         length,
         ahead,
         before,
         pace,
     ):
-        kinds = (rows, types.intp, weights, types.intp, types.float32, out, *6 * (types.intp,))
+        kinds = (rows, types.intp, weights, weight_places, types.float32, out, out_places, *6 * (types.intp,))
         return types.void(*kinds), _code(segment, vectors, most)
 
     typed.__name__ = name

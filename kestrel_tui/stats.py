@@ -92,6 +92,8 @@ class TurnStats:
         )
 
     def _prompt(self, ended: TurnEnded) -> str:
+        if not self.tokens:  # stopped before all of it was read
+            return counted(ended.prompt_tokens, "token")
         read = f" ({ended.prompt_tokens - self._reused} of them read)" if self._reused else ""
         return f"{counted(ended.prompt_tokens, 'token')}{read} in {ended.prefill_ms:.0f} ms"
 

@@ -123,22 +123,40 @@ class Chat:
                 saved_text(kind)  # another kind of line may be a newer kestrel-chat's
 
 
+_NAMED = 4
+"""Damaged lines of a file that are told one by one."""
+
+
 def read_chat(path: Path) -> Chat:
     """Read a journal. Lines that cannot be read are skipped and noted. Raises UsageError."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
         raise UsageError(f"chat {path.stem} cannot be read ({error.strerror}): {path}") from None
-    chat = Chat(id=path.stem)
+    chat, damaged = Chat(id=path.stem), []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
             chat.apply(json.loads(line))
         except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError):
-            place = "the last line was cut short" if number == len(lines) else f"line {number} is damaged"
-            chat.notices.append(f"chat {chat.id}: {place} and is skipped")
+            damaged.append(number)
+    chat.notices = [f"chat {chat.id}: {what}" for what in _skipped(damaged, len(lines))]
     return chat
+
+
+def _skipped(damaged: list[int], last: int) -> Iterator[str]:
+    """What is said of lines that could not be read. last: the number of the last one, which has no line end."""
+    within = [number for number in damaged if number != last]
+    if len(within) == 1:
+        yield f"line {within[0]} is damaged and is skipped"
+    elif within:
+        few = ", ".join(map(str, within[:_NAMED])) + f" and {len(within) - _NAMED} more" * (
+            len(within) > _NAMED
+        )
+        yield f"lines {few} are damaged and are skipped"
+    if last in damaged:
+        yield "the last line was cut short and is skipped"
 
 
 class ChatStore:
@@ -226,7 +244,7 @@ def as_markdown(chat: Chat) -> str:
     """A chat to read, mail or file: a heading for each voice, reasoning as a quotation."""
     blocks = [
         f"# Chat {chat.id}".rstrip(),
-        f"{local_time(chat.created)}, model {chat.model or 'kestrel-nano'}",
+        f"{local_time(chat.created)}, model {chat.model or 'kestrel-nano'}".removeprefix(", "),
     ]
     if chat.system:
         blocks += ["## System", chat.system]

@@ -219,6 +219,13 @@ def test_a_damaged_line_is_skipped_with_a_notice(home: Path, line: bytes) -> Non
     assert [turn.text for turn in chat.turns] == ["You said: first", "You said: second"]
 
 
+def test_many_damaged_lines_are_one_notice(home: Path) -> None:
+    path = a_chat(home, "first")
+    path.write_bytes(b"?\n" * 3 + path.read_bytes() + b"?\n" * 900 + b"?")
+    many, cut = read_chat(path).notices
+    assert many.endswith(": lines 1, 2, 3, 9 and 899 more are damaged and are skipped") and "cut short" in cut
+
+
 def test_lines_of_an_unknown_type_are_left_alone(home: Path) -> None:
     path = a_chat(home, "first")
     path.write_bytes(path.read_bytes() + b'{"type":"title","text":"On birds"}\n')

@@ -50,6 +50,7 @@ def test_decode_reports_every_figure(tiny_model, capsys):
     contexts = report["contexts"]
     assert [row["context"] for row in contexts] == [16, 64, 256]
     assert {row["fill"] for row in contexts} == {"synthetic"}
+    assert all({"matrix", "attention", "delta", "python"} <= row["phases_ms"].keys() for row in contexts)
     for share, size, doubt in (
         (0.9, 1e9, None),
         (1.1, 1e7, "may stay in the cache"),
@@ -58,6 +59,7 @@ def test_decode_reports_every_figure(tiny_model, capsys):
         lines = decode.text(report | {"bandwidth_share": share, "weight_bytes": size}).splitlines()
         floor = next(line for line in lines if line.startswith("floor"))
         assert floor.endswith("of the bandwidth") if doubt is None else doubt in floor
+    assert decode.outside_matrices({"matrix": 3.0, "delta": 0.5, "attention": 0.5}) == 0.25
     # Two caches (one attention layer, the MTP head), 2 heads of 32, keys and values, float32.
     assert [row["kv_bytes"] for row in contexts] == [n * 2 * 2 * 2 * 32 * 4 for n in (16, 64, 256)]
     assert len({row["recurrent_bytes"] for row in contexts}) == 1

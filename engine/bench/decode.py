@@ -107,9 +107,12 @@ def measure_contexts(loaded: LoadedModel, lengths: list[int], fill: str, repeat:
         for rows in CONTEXT_ROWS:
             timed_pass(model, state, rows)
         times = {rows: [] for rows in CONTEXT_ROWS}
+        clock = Clock()
         for _ in range(repeat * PASSES):
             for rows in CONTEXT_ROWS:
                 times[rows].append(timed_pass(model, state, rows))
+        with timed_passes(clock):
+            spent = sum(timed_pass(model, state, 1) for _ in range(PASSES))
         found.append(
             {
                 "context": length,
@@ -117,6 +120,7 @@ def measure_contexts(loaded: LoadedModel, lengths: list[int], fill: str, repeat:
                 "ms": median(times[1]),
                 "ms_spread": quartiles(times[1]),
                 "four_rows_ms": median(times[4]),
+                "phases_ms": phases_ms(clock, spent / 1e3, PASSES),
                 **state_bytes(state, length),
                 "resident_growth_bytes": resident_bytes() - before,
             }
@@ -248,6 +252,11 @@ def text(report: dict) -> str:
     return "\n".join(lines)
 
 
+def outside_matrices(phases: dict[str, float]) -> float:
+    """The share of a step that is not the matrix kernels'."""
+    return 1 - phases.get("matrix", 0.0) / sum(phases.values())
+
+
 def _doubt(report: dict) -> str:
     """What to make of a step that reads faster than the memory."""
     if report["bandwidth_share"] <= 1:
@@ -274,13 +283,25 @@ def _contexts_text(report: dict) -> str:
             row["ms"],
             row["four_rows_ms"],
             row["four_rows_ms"] / row["ms"],
+            row["phases_ms"].get("attention", 0.0),
+            f"{100 * outside_matrices(row['phases_ms']):.0f}",
             f"{row['kv_bytes'] / 1e6:.1f}",
             f"{row['recurrent_bytes'] / 1e6:.1f}",
             f"{row['resident_growth_bytes'] / 1e6:.1f}",
         )
         for row in report["contexts"]
     ]
-    columns = ("context", "ms", "4 rows ms", "x one row", "KV MB", "recurrent MB", "resident MB")
+    columns = (
+        "context",
+        "ms",
+        "4 rows ms",
+        "x one row",
+        "attention ms",
+        "outside %",
+        "KV MB",
+        "recurrent MB",
+        "resident MB",
+    )
     fill = report["contexts"][0]["fill"]
     slope_text = f"{report['context_slope_us_per_token']:.3f} microseconds a token of context ({fill} keys)"
-    return f"{table(columns, rows)}\nslope {slope_text}"
+    return f"{table(columns, rows)}\nslope {slope_text}\noutside: what is no matrix kernel"

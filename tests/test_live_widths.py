@@ -150,6 +150,22 @@ def test_the_list_of_keys_takes_room_from_what_matters_less(width: int, shown: s
     drive(scenario, engine=Puppet, size=(width, 24))
 
 
+@pytest.mark.parametrize("width", [40, 90])
+def test_escape_closes_a_list_of_keys_that_covers_the_chat_before_it_stops_the_answer(width: int) -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.asked()
+        key_list.toggle(chat.screen)
+        await chat.until(lambda: chat.screen.query("KeyList") and chat.screen.query_one("KeyList").size.width)
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.conversation.is_stopping == (width == 90))
+        assert bool(chat.screen.query("KeyList")) == chat.conversation.is_stopping
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.conversation.is_stopping)
+        chat.engine.end(reason="cancelled")
+
+    drive(scenario, engine=Puppet, size=(width, 24))
+
+
 def test_a_legend_beside_news_is_whole_words() -> None:
     async def scenario(chat: Driver) -> None:
         engine = await chat.asked()

@@ -299,8 +299,10 @@ class ChatScreen(Screen[int]):
         self.show()
 
     def action_escape(self) -> None:
-        """Close the inspector, else stop the answer, else close the list of keys."""
-        if self.inspector.has_class("-open"):
+        """Close what covers the chat or inspects it, else stop the answer, else close the list of keys beside it."""
+        if self.has_class("-keys") and not self.view.display:
+            key_list.toggle(self)
+        elif self.inspector.has_class("-open"):
             self.action_inspect()
         elif self.conversation.stop():
             self.show()

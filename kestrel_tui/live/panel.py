@@ -199,7 +199,7 @@ def _history(figures: Figures) -> Iterator[Part]:
     columns, marks = sparkline(figures.speeds, _INNER)
     if not columns:
         return
-    changed = " ▲ changed" if marks and len(marks) < _INNER - 10 else ""
+    changed = " changed" if marks and len(marks) < _INNER - 10 else ""
     below = [Content.styled(marks + changed, _MUTED)] if marks else []
     yield part(Content.styled(columns, _DRAWN), *below, rank=_HISTORY)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from live import Driver, Puppet, drive
-from textual.widgets._toast import Toast
+from textual.widgets._toast import Toast, ToastHolder
 
 NOTICE = "notice {}: chat 0123abcd is open in another kestrel-chat: close it there first, or begin a new one"
 
@@ -13,9 +13,10 @@ def seen(chat: Driver) -> list[str]:
     return [str(toast.render()) for toast in chat.screen.query(Toast) if toast.is_attached]
 
 
+@pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize(("size", "most"), [((120, 36), 3), ((80, 24), 3), ((40, 10), 1)])
 def test_many_notices_cover_neither_the_prompt_nor_each_other_and_none_is_lost(
-    size: tuple[int, int], most: int
+    size: tuple[int, int], most: int, at_once: bool
 ) -> None:
     notices = [NOTICE.format(number) for number in range(10)]
 
@@ -23,8 +24,11 @@ def test_many_notices_cover_neither_the_prompt_nor_each_other_and_none_is_lost(
         await chat.ready()
         for notice in notices:
             chat.screen.tell(notice)
+            if not at_once:
+                await chat.until(lambda notice=notice: notice in seen(chat))
         await chat.until(lambda: seen(chat) == notices[-most:])
         await chat.pilot.pause()
+        assert len(chat.screen.query(ToastHolder)) == most
         below = chat.screen.query_one("StatusLine").region
         for toast in chat.screen.query(Toast):
             assert toast.region.height >= 2 and toast.region.bottom <= below.y

@@ -7,6 +7,7 @@ from typing import Final, Self
 
 from textual.app import App
 from textual.notifications import Notification, Notifications
+from textual.widgets._toast import ToastRack
 
 MOST: Final = 3
 """Notices that are shown at a time."""
@@ -26,10 +27,15 @@ class Notices(Notifications):
     def add(self, notification: Notification) -> Self:
         for other in list(self):
             if (other.message, other.severity) == (notification.message, notification.severity):
-                del self[other]
+                self._remove(other)
         super().add(notification)
         room = max(1, min(MOST, self._app.size.height // ROWS_EACH))
         for oldest in list(self)[:-room]:
-            del self[oldest]
+            self._remove(oldest)
             self._displaced(oldest.message)
         return self
+
+    def _remove(self, notification: Notification) -> None:
+        del self[notification]
+        # Textual would take the text away, but leave an empty place.
+        self._app.screen.query(f"#{ToastRack._toast_id(notification)}").remove()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from live import Driver, Puppet, drive
 from textual.widgets._toast import Toast, ToastHolder
@@ -60,3 +62,18 @@ def test_notices_reach_to_the_edge_and_let_nothing_through_beside_them(width: in
             assert {toast.region.right for toast in chat.screen.query(Toast)} == {width}
 
     drive(scenario, engine=Puppet, size=(width, 40))
+
+
+def test_chats_that_cannot_be_read_are_told_when_one_is_to_be_chosen(tmp_path: Path) -> None:
+    for name in ("folder", "another"):
+        (tmp_path / f"{name}.jsonl").mkdir()
+
+    async def scenario(chat: Driver) -> None:
+        await chat.ready()
+        await chat.pilot.press("f7")
+        await chat.until(lambda: chat.app.screen is not chat.screen and chat.app.screen.query(Toast))
+        [said] = [str(toast.render()) for toast in chat.app.screen.query(Toast)]
+        assert "cannot be read (Is a directory)" in said and said.endswith("(and 1 more)")
+        await chat.pilot.press("escape")
+
+    drive(scenario, engine=Puppet, folder=tmp_path)

@@ -53,6 +53,8 @@ def ask_which(screen: ChatScreen) -> None:
         if chat_id is not None:
             _resume(screen, chat_id)
 
+    if notices:
+        screen.tell(notices[0] + f" (and {len(notices) - 1} more)" * (len(notices) > 1))
     lines = [line for line in lines if line.split()[0] != screen.conversation.journal.id]
     screen.app.push_screen(ChatsDialog(lines), answered)
 

@@ -14,6 +14,8 @@ KEPT, SPEED_KEPT = 9, 15
 """Measurements kept for each length, and of the machine's speed: what disturbs a round often disturbs the next ones."""
 OLDEST = 150
 """Rounds after which a measurement no longer counts, except the newest one of its length."""
+LAPSE = 600
+"""Rounds after which what a length cost is forgotten."""
 SURPRISE = 1.1
 """Times what was expected that a lone measurement may claim: any round may be disturbed. The second is believed."""
 WELL_KNOWN, SETTLED = 3, 8
@@ -25,18 +27,23 @@ class MachineSpeed:
 
     def __init__(self) -> None:
         self._newest: deque[float] = deque(maxlen=SPEED_KEPT)
+        self._milliseconds: float | None = None
 
     @property
     def known(self) -> bool:
         return bool(self._newest)
 
-    def steps(self, milliseconds: float) -> float:
-        """What took so long, in plain steps. Only when the speed is known."""
-        return milliseconds / max(_undisturbed(self._newest), 1e-9)
+    @property
+    def milliseconds(self) -> float:
+        """Of a plain step. Only when the speed is known."""
+        if self._milliseconds is None:
+            self._milliseconds = max(_undisturbed(self._newest), 1e-9)
+        return self._milliseconds
 
     def record(self, milliseconds: float, expected_steps: float) -> None:
         """A pass of known cost took so long."""
         self._newest.append(milliseconds / max(expected_steps, 1e-9))
+        self._milliseconds = None
 
 
 class CostCurve:
@@ -87,8 +94,26 @@ class CostCurve:
             self._since = max(self._since, since)
             self._measured[length].clear()
 
+    def lapse(self, round: int, kept: int) -> None:
+        """Forget the lengths that were not measured for long, but for plain decoding and the one in use: what they cost
+        is then told by those beside them."""
+        old = [
+            k
+            for k, each in enumerate(self._known)
+            if k and k != kept and each is not None and self.newest[k] < round - LAPSE
+        ]
+        for k in old:
+            self._measured[k].clear()
+            self._known[k], self._count[k] = None, 0
+        if old:
+            self.longest_known = max((k for k, each in enumerate(self._known) if each is not None), default=0)
+            self._draw_lines()
+
     def _draw_lines(self) -> None:
         known = [(k, steps) for k, steps in enumerate(self._known) if steps is not None]
+        if not known:
+            self.steps = list(self._default)
+            return
         (first, low), (last, high) = known[0], known[-1]
         scale = low / self._default[first] if self._default[first] else 1.0
         for k in range(first):

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from machines import CHEAP, DEAR, FIXED_COST, Cost, Simulation, best_rate, line, usual
 
+from kestrel_engine.acceptance_rates import PRIOR_ACCEPTANCE
 from kestrel_engine.cost_curve import SURPRISE, CostCurve
-from kestrel_engine.governor import PRIOR_ACCEPTANCE, Governor
+from kestrel_engine.governor import Governor
 from kestrel_engine.options import MAX_DRAFT
 
 FALLING = lambda position: (0.71, 0.51, 0.36, 0.3, 0.25, 0.2, 0.15, 0.1)[position]
@@ -122,7 +123,7 @@ def test_what_disturbs_rounds_does_not_make_the_length_in_use_look_cheap():
 
 
 def test_a_length_that_was_long_out_of_use_is_compared_when_it_is_warm():
-    """It is tried for two rounds, plain decoding for four, and the last one counts."""
+    """It is tried for several rounds, and the later half counts."""
     governor, cost = Governor(), line(0.6)
     lengths: list[int] = []
     for _ in range(2000):

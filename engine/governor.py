@@ -251,7 +251,7 @@ class Governor:
         self._verifying.begin(known.length, since)
         known.drafting.begin(known.length, since)
         known.previous, known.wait = before, min(known.wait, AGAIN_WAIT if before else FIRST_WAIT)
-        known.patience = 0
+        known.patience = known.waited = 0
 
     def _notice_other_machine(self, known: _Proposer) -> None:
         """What the others cost was measured on a machine that ran at another speed: explore as at first, and plain
@@ -284,7 +284,8 @@ class Governor:
             return
         rounds = self._trial_rounds(known, other, losses[other])
         if rounds * losses[other] <= known.credit:
-            known.wait = min(2 * known.wait, LONGEST_WAIT)
+            if self._verifying.knows_well(other):
+                known.wait = min(2 * known.wait, LONGEST_WAIT)
             known.waited, known.trial = 0, other
             known.trial_rounds, known.rounds_left = rounds, rounds - 1
             known.reason = f"exploring {_promise(other, known.tokens, known.costs)}"

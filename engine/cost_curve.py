@@ -14,7 +14,7 @@ KEPT, SPEED_KEPT = 9, 15
 """Measurements kept for each length, and of the machine's speed: what disturbs a round often disturbs the next ones."""
 OLDEST = 150
 """Rounds after which a measurement no longer counts, except the newest one of its length."""
-LAPSE = 600
+LAPSE = 1200
 """Rounds after which what a length cost is forgotten."""
 SURPRISE = 1.1
 """Times what was expected that a lone measurement may claim: any round may be disturbed. The second is believed."""
@@ -55,6 +55,8 @@ class CostCurve:
         self._measured: list[list[tuple[int, float]]] = [[] for _ in self._default]
         self._known: list[float | None] = [None] * (longest + 1)
         self._believable = [0.0] * (longest + 1)
+        self._doubted = [False] * (longest + 1)
+        """Known from a lone measurement that claimed too much."""
         self._since = 0
         self._count = [0] * (longest + 1)
         self.steps = list(self._default)
@@ -79,7 +81,8 @@ class CostCurve:
         measured.append((round, steps))
         self._count[length] += 1
         known = _undisturbed(each for _, each in measured)
-        if len(measured) == 1 and known > self._believable[length]:
+        self._doubted[length] = len(measured) == 1 and known > self._believable[length]
+        if self._doubted[length]:
             known = self._believable[length]
         else:
             self.longest_known = max(self.longest_known, length)
@@ -110,7 +113,11 @@ class CostCurve:
             self._draw_lines()
 
     def _draw_lines(self) -> None:
-        known = [(k, steps) for k, steps in enumerate(self._known) if steps is not None]
+        known = [
+            (k, steps)
+            for k, steps in enumerate(self._known)
+            if steps is not None and not (self._doubted[k] and self._is_below_a_shorter(k, steps))
+        ]
         if not known:
             self.steps = list(self._default)
             return
@@ -128,6 +135,10 @@ class CostCurve:
         # More rows never cost less: where a shorter length looks dearer, its measurements were disturbed.
         for k in range(last - 1, -1, -1):
             self.steps[k] = min(self.steps[k], self.steps[k + 1])
+
+    def _is_below_a_shorter(self, length: int, steps: float) -> bool:
+        """What a doubted length is taken to cost says nothing of the shorter ones that were measured."""
+        return any(shorter is not None and shorter > steps for shorter in self._known[:length])
 
 
 def _undisturbed(measured: Iterable[float]) -> float:

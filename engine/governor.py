@@ -40,9 +40,9 @@ SHORTEST_TRIAL, FIRST_TRIAL, LONGEST_TRIAL = 2, 3, 8
 """Rounds that a length is tried for: at least, while little is known, and at most. The later half is compared: a length
 comes to its speed within some rounds."""
 TRIAL_LOSS, PLAIN_LOSS = 0.4, 2.0
-"""Plain steps that a trial of another length and one of plain decoding may be expected to lose by being longer than the
-shortest. A plain step of a small model takes half as long again at first, and drafting has to be compared with the
-true one where it hardly pays: there a round loses little, and many can be tried."""
+"""Plain steps that a trial may be expected to lose by being longer than the shortest: between two lengths, and between
+drafting and plain decoding. A plain step of a small model takes half as long again at first, and where drafting hardly
+pays, or would, they have to be compared when they are warm: there a round loses little, and many can be tried."""
 FIRST_CREDIT, MOST_CREDIT, MOST_DEBT = 2.0, 2.5, 0.5
 """Plain steps that may be spent on exploring at first, that may be saved up for it, and that may be owed after it."""
 MOST_LOSS = 1.5
@@ -158,10 +158,11 @@ class Governor:
         known.credit = min(max(known.credit - min(loss, MOST_LOSS), -MOST_DEBT), MOST_CREDIT)
         if known.length == 0 and accepted:
             known.wait = FIRST_WAIT
-        if known.credit >= 0 or known.trial == 0 or known.trial_rounds - known.rounds_left < SHORTEST_TRIAL:
-            return False
-        known.rounds_left = 0
-        return True
+        spent = known.credit < 0 and known.trial_rounds - known.rounds_left >= SHORTEST_TRIAL
+        if known.trial and (spent or loss > MOST_CREDIT):
+            known.rounds_left = 0
+            return True
+        return False
 
     def _record_pass(self, number: int, drafted: int, verify_ms: float, in_use: bool) -> None:
         """The length in use tells the speed of the machine, the others are compared with it. Were both taken from
@@ -291,9 +292,9 @@ class Governor:
             known.reason = f"exploring {_promise(other, known.tokens, known.costs)}"
 
     def _trial_rounds(self, known: _Proposer, length: int, loss: float) -> int:
-        if known.length == 0 or (length and not self._verifying.knows_well(length)):
+        if length and not self._verifying.knows_well(length):
             return FIRST_TRIAL
-        allowed = TRIAL_LOSS if length else PLAIN_LOSS
+        allowed = TRIAL_LOSS if length and known.length else PLAIN_LOSS
         return max(SHORTEST_TRIAL, int(allowed / max(loss, allowed / LONGEST_TRIAL)))
 
     def _to_explore(self, known: _Proposer, rates: list[float], losses: list[float]) -> int | None:

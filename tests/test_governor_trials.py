@@ -58,25 +58,26 @@ def test_trials_lose_no_more_than_their_share(right, slope):
     assert 0 < lost <= 1.4 * EXPLORE_SHARE * whole + 10.0 * (FIRST_CREDIT + MOST_LOSS)
 
 
-def test_a_trial_ends_when_it_is_dearer_than_it_may_be():
-    """A neighbour is tried for eight rounds where it promises as much, and ends after two that cost five times."""
+@pytest.mark.parametrize(("times", "most"), [(2, 2), (5, 1)])
+def test_a_trial_ends_when_it_is_dearer_than_it_may_be(times, most):
+    """A neighbour is tried for eight rounds where it promises as much; for two, or one, when it costs much more."""
     governor = Governor()
     promising = lambda number, length: 10.0 * (1 + 0.3 * length)
     rounds(governor, 600, 2, promising)
-    dear = lambda number, length: promising(number, length) * (1 if length in (0, 2) else 5)
+    dear = lambda number, length: promising(number, length) * (1 if length in (0, 2) else times)
     found = rounds(governor, 600, 2, dear)
     longest = run = 0
     for length, trial, _ in found:
         run = run + 1 if trial and length else 0
         longest = max(longest, run)
-    assert longest == 2
+    assert longest == most
 
 
 def test_drafts_that_were_dear_when_first_tried_are_tried_again():
     """Three plain steps for each draft, for a second of a machine that was busy: not for ever."""
     governor = Governor()
     busy = lambda number, length: 10.0 * (1 + (3.0 if number < 60 else 0.1) * length)
-    lengths = [length for length, _, _ in rounds(governor, 1500, MAX_DRAFT, busy)]
+    lengths = [length for length, _, _ in rounds(governor, 2 * LAPSE, MAX_DRAFT, busy)]
     assert lengths[20:60].count(0) >= 25
     assert sum(lengths[-100:]) / 100 >= 6
 
@@ -123,3 +124,27 @@ def test_a_first_plain_step_that_was_disturbed_is_not_the_unit():
     governor.record(None, 0, 0, None, 500.0)
     lengths = [length for length, _, _ in rounds(governor, 60, 3, lambda number, length: CHEAP(length))]
     assert sum(length in (3, 4) for length in lengths[-30:]) >= 20
+
+
+def test_a_length_that_is_slow_to_warm_is_found_from_plain_decoding():
+    """Drafts pay a tenth, but come to their speed within six rounds, as in a small model whose weights fill the caches:
+    tried for three, they would look as dear as plain decoding."""
+    governor, lengths = Governor(), []
+    for number in range(2500):
+        length, _ = governor.choose()
+        row = lengths[::-1]
+        used = next((n for n, each in enumerate(row) if each != length), len(row))
+        cold = 0.35 * 0.6**used if length else 0.0
+        slope = 2.0 if number < 300 else 0.87
+        governor.record("mtp", length, min(length, 2), 0.0, 10.0 * (1 + slope * length) * (1 + cold))
+        lengths.append(length)
+    assert lengths[100:300].count(0) >= 180
+    assert lengths[-500:].count(2) >= 400
+
+
+def test_a_doubted_cost_says_nothing_of_shorter_lengths():
+    """Three drafts were dear once and taken for a tenth more than expected; one draft, measured twice, is dearer."""
+    curve = CostCurve(MAX_DRAFT, 1.0, 0.1)
+    for round, length, steps in ((1, 0, 1.0), (2, 3, 9.0), (3, 1, 2.5), (4, 1, 2.5)):
+        curve.record(round, length, steps)
+    assert curve.steps[1] == 2.5 and curve.steps[3] > 2.5

@@ -114,6 +114,14 @@ def test_resume_is_bit_exact(corpus, checkpoint, tmp_path):
     assert all(torch.equal(expected[name], resumed[name]) for name in expected)
 
 
+def test_another_trunk_is_refused(corpus, checkpoint, tmp_path):
+    train(options(corpus, checkpoint, tmp_path / "run", steps=2), HeadTrainer)
+    torch.manual_seed(1)
+    export(Model(TINY), tmp_path / "other")
+    with pytest.raises(RecipeError, match="another checkpoint"):
+        train(options(corpus, tmp_path / "other", tmp_path / "run", steps=4), HeadTrainer)
+
+
 def test_the_rate_rises_and_falls_to_zero(corpus, checkpoint, tmp_path):
     trainer = HeadTrainer(options(corpus, checkpoint, tmp_path / "run", steps=100))
     rates = []

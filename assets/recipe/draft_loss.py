@@ -23,7 +23,7 @@ BLOCK = 256
 class DraftPlan:
     """What a step of the head trains."""
 
-    depth_weights: tuple[float, ...] = (1.0, 0.7, 0.45, 0.25)
+    depth_weights: tuple[float, ...] = (1.0, 0.7, 0.45)
     """Of drafts 1.., each where all before it were right: a draft opens the way for those behind it."""
     variation: float = 0.5
     """Share of the total variation in the loss; the rest is cross-entropy."""

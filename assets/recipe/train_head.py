@@ -2,7 +2,7 @@
 
     python -m kestrel_assets.recipe.own_text --corpus build/nano --checkpoint assets/kestrel-nano --out build/own
     python -m kestrel_assets.recipe.train_head --corpus build/nano --own build/own --checkpoint assets/kestrel-nano \\
-        --out build/nano/head --steps 1500
+        --out build/nano/head --steps 1480
 
 Only the tensors `mtp.*` change, so the text of every answer stays what it was. The head learns the trunk's own
 distribution, where and as the engine asks for it: on answers, in chains fed with its own output, mostly on text that
@@ -12,6 +12,7 @@ the trunk wrote. Starting the same command again continues.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import sys
 from pathlib import Path
@@ -35,16 +36,16 @@ from kestrel_assets.recipe.train import (
 )
 
 MIX = {
-    "own_generated": 0.22,
+    "own_generated": 0.26,
     "own_story_requests": 0.2,
     "own_stories": 0.14,
-    "own_assistant": 0.04,
-    "generated": 0.14,
-    "stories": 0.1,
-    "story_requests": 0.08,
-    "dialogue": 0.05,
-    "fairytale": 0.02,
-    "assistant": 0.01,
+    "own_assistant": 0.03,
+    "generated": 0.18,
+    "stories": 0.08,
+    "story_requests": 0.06,
+    "dialogue": 0.03,
+    "assistant": 0.015,
+    "fairytale": 0.005,
 }
 DECAY_SHARE = 0.7
 """Of all steps, the last ones, in which the rate falls to zero."""
@@ -74,6 +75,7 @@ class HeadTrainer(Trainer):
         self.step, self.tokens, self.seconds, self.best = 0, 0, 0.0, float("inf")
         self.settings = {
             "model": self.model.config.to_dict(),
+            "checkpoint": hashlib.sha256((options.checkpoint / "model.safetensors").read_bytes()).hexdigest(),
             "corpus": self.corpus.hash,
             "seed": options.seed,
             "optimizer": options.optimizer,
@@ -123,12 +125,12 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--own", type=Path, help="folder written by kestrel_assets.recipe.own_text")
     add("--checkpoint", type=Path, required=True, help="folder of the model whose head is trained")
     add("--out", type=Path, required=True, help="folder of the run")
-    add("--steps", type=int, default=1500)
-    add("--warmup", type=int, default=50)
-    add("--rows", type=int, default=8, help="rows a step")
+    add("--steps", type=int, default=1480)
+    add("--warmup", type=int, default=20)
+    add("--rows", type=int, default=4, help="rows a step")
     add("--row-length", type=int, default=512)
     add("--optimizer", choices=["muon", "adamw"], default="muon")
-    add("--lr", type=float, default=0.005, help="peak rate of the weight matrices")
+    add("--lr", type=float, default=0.004, help="peak rate of the weight matrices")
     add("--lr-small", type=float, default=0.0005, help="peak rate of the norms (AdamW)")
     add("--weight-decay", type=float, default=0.1)
     add("--clip", type=float, default=1.0)
@@ -143,8 +145,8 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--nice", type=int, default=10)
     add("--seed", type=int, default=1)
     add("--log-every", type=int, default=10)
-    add("--eval-every", type=int, default=100)
-    add("--eval-documents", type=int, default=60, help="held-out documents a group in each evaluation")
+    add("--eval-every", type=int, default=250)
+    add("--eval-documents", type=int, default=20, help="held-out documents a group in each evaluation")
     add("--save-minutes", type=float, default=5.0)
     add("--accept-corpus", action="store_true", help="go on from the checkpoint with a changed corpus")
     return parser.parse_args(arguments)

@@ -18,7 +18,7 @@ GOLDEN = (
     "stays the same, only faster."
 )
 """The greedy answer. The arithmetic is the same everywhere, so it is too; the formats happen to agree on it."""
-GOLDEN_ACCEPTED = 25
+GOLDEN_ACCEPTED = 24
 """Right drafts of 3 a round in the bf16 answer: a head that is fed wrongly shows here."""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numba import types
+from numba import config, types
 from numba.core import caching
 
 from kestrel_engine.cpu.jit import kernel
@@ -27,6 +27,26 @@ def test_a_cache_that_fails_only_costs_time(monkeypatch, method):
         return x + x
 
     assert doubled(np.float32(3)) == 6
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", [b"", b"\x80\x04damaged"], ids=["emptied", "overwritten"])
+def test_a_damaged_kernel_is_compiled_and_kept_again(tmp_path, monkeypatch, kind, damage):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+
+    def doubled(x):
+        return x + x
+
+    def compiled():
+        made = kernel(doubled)
+        assert made(np.float32(3)) == 6
+        return made
+
+    compiled()
+    for file in tmp_path.rglob(f"*.{kind}"):
+        file.write_bytes(damage)
+    assert not compiled().stats.cache_hits
+    assert compiled().stats.cache_hits
 
 
 def test_a_temporary_cache_is_removed_at_the_end(tmp_path: Path):

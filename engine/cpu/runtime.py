@@ -11,8 +11,12 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import platformdirs
+
+if TYPE_CHECKING:
+    from numba.core import caching
 
 MODULES = ("functions", "sequence", "kernels", "attention", "delta", "linear", "choice", "team")
 """Kernel modules in the order of their imports; importing one compiles it, or reads it from the cache."""
@@ -48,11 +52,16 @@ def prepare(progress: Callable[[float], None] = lambda fraction: None) -> None:
 
 
 @contextlib.contextmanager
-def _without_cache_errors(_cache: object) -> Iterator[None]:
+def _without_cache_errors(cache: caching.Cache) -> Iterator[None]:
     """In place of numba's guard, which forgives on Windows only: a kernel that cannot be read from the cache
-    or written to it (a full disk) is compiled at every start."""
-    with contextlib.suppress(OSError):
+    or written to it (a full disk) is compiled at every start. A damaged one is forgotten, and compiled once more."""
+    try:
         yield
+    except OSError:
+        pass
+    except Exception:  # whatever unpickling makes of the bytes
+        with contextlib.suppress(OSError):
+            cache.flush()
 
 
 def _writable(folder: Path) -> Path:

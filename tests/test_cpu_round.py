@@ -24,6 +24,7 @@ from kestrel_engine.speculate import _step_by_step
 
 CHOSEN_NATIVELY = {
     "greedy": SamplingOptions(),
+    "greedy with all of too many": SamplingOptions(top_k=10**30),
     "temperature": SamplingOptions(temperature=1.0, seed=7),
     "cold": SamplingOptions(temperature=0.01, seed=2**62 + 5),
     "min-p": SamplingOptions(temperature=1.5, min_p=0.3, seed=8),

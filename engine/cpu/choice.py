@@ -60,7 +60,7 @@ class Settings:
             return False
         temperature = 0.0 if options.is_greedy else options.temperature
         self.numbers[:] = temperature, options.top_p, options.min_p
-        self.integers[:] = options.seed, options.top_k
+        self.integers[:] = options.seed, 0 if options.is_greedy else options.top_k
         self._options = options
         return True
 

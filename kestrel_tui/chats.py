@@ -169,11 +169,11 @@ class ChatStore:
         """The chats' files, the one written to last first. Raises UsageError if the folder cannot be read."""
         try:
             files = [path for path in self._folder.iterdir() if path.suffix == ".jsonl"]
-            return sorted(files, key=lambda path: path.stat().st_mtime_ns, reverse=True)
         except FileNotFoundError:
             return []
         except OSError as error:
             raise UsageError(f"{self._folder}: {error.strerror}: make it a readable folder") from None
+        return sorted(files, key=_last_written, reverse=True)
 
     def latest(self, for_prompt: bool) -> Path:
         """The chat that --continue means: with -p (`for_prompt`) the newest; else the newest that is more than
@@ -196,6 +196,14 @@ class ChatStore:
             few = ", ".join(path.stem for path in matches[:4]) + (", …" if len(matches) > 4 else "")
             raise UsageError(f"{prefix!r} is the beginning of {len(matches)} chats ({few}): write more of it")
         raise UsageError(f"no saved chat begins with {prefix!r}: kestrel-chat --list shows them")
+
+
+def _last_written(path: Path) -> int:
+    """Nanoseconds since 1970; 0 for a file that is gone meanwhile: whoever reads it is told."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _is_held(path: Path) -> bool:

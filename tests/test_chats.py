@@ -253,11 +253,12 @@ def test_list_leaves_out_what_cannot_be_read(home: Path, capsys: pytest.CaptureF
     a_chat(home, "fine")
     (home / "data/kestrel/chats/folder.jsonl").mkdir()
     (home / "data/kestrel/chats/empty.jsonl").touch()
+    (home / "data/kestrel/chats/gone.jsonl").symlink_to("nowhere")
     capsys.readouterr()
     assert main(["--list"]) == 0
     captured = capsys.readouterr()
     assert "fine" in captured.out and "empty" in captured.out
-    assert captured.err.count("\n") == 1 and "folder" in captured.err
+    assert captured.err.count("\n") == 2 and "folder" in captured.err and "gone" in captured.err
 
 
 def test_show_is_markdown(home: Path, capsys: pytest.CaptureFixture) -> None:

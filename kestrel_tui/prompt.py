@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from types import ModuleType
 
+from kestrel_engine.errors import KestrelError
 from kestrel_tui.interrupts import Raising, Terminated
 from kestrel_tui.sanitize import clean_input, for_terminal
 from kestrel_tui.streams import is_simple_terminal, is_terminal, say, write_err, write_out
@@ -143,7 +144,11 @@ def _more_waits() -> bool:
 
 
 def _read_line() -> str:
-    line = sys.stdin.readline()
+    """Raises EOFError at the end of input, also of one that is closed; KestrelError when it cannot be read."""
+    try:
+        line = sys.stdin.readline() if sys.stdin else ""
+    except OSError as error:
+        raise KestrelError(f"standard input cannot be read: {error.strerror or error}") from None
     if not line:
         raise EOFError
     return line.removesuffix("\n").removesuffix("\r")

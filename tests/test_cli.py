@@ -235,6 +235,10 @@ def test_closed_standard_streams(home: Path) -> None:
     program = f"{sys.executable} {Path(__file__).with_name('fake_engine.py')} -p hi"
     done = subprocess.run(f"{program} <&- 2>&-", shell=True, capture_output=True)
     assert (done.returncode, done.stdout) == (0, b"You said: hi\n")
+    done = subprocess.run(
+        f"{program} --plain -q".replace(" -p hi", "") + " <&-", shell=True, capture_output=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     done = subprocess.run(f"{program} >&-", shell=True, capture_output=True, text=True)
     assert done.returncode == 1 and done.stderr.startswith("kestrel-chat: standard output is closed")
 

@@ -173,7 +173,7 @@ def test_draft_lengths(text, lengths):
     assert command.draft_lengths(text) == lengths
 
 
-@pytest.mark.parametrize("text", ["0", "9", "1..9", "", "x", "3..1", "-1", "1.."])
+@pytest.mark.parametrize("text", ["0", "9", "1..9", "", "x", "3..1", "-1", "1..", "1..999999999999"])
 def test_bad_draft_lengths(text):
     with pytest.raises(argparse.ArgumentTypeError):
         command.draft_lengths(text)

@@ -84,7 +84,7 @@ def draft_lengths(text: str) -> list[DraftLength]:
         if part.strip() == "auto":
             found.append("auto")
         elif first.isdecimal() and (last.isdecimal() or not dots):
-            found += range(int(first), int(last or first) + 1)
+            found += range(int(first), min(int(last or first), MAX_DRAFT + 1) + 1)  # more is refused below
         else:
             raise argparse.ArgumentTypeError(f"{text}: use lengths such as 1,3,auto or 1..8")
     if not all(length == "auto" or 1 <= length <= MAX_DRAFT for length in found) or not found:

@@ -210,6 +210,8 @@ def add_options(commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     progress = Progress()
     plot.check(arguments.plot)
+    if arguments.tokens < 2:
+        raise UsageError("--tokens 1: use 2 or more: a step is timed between two tokens")
     room = 64 + arguments.repeat * 2 * PASSES * len(CONTEXT_ROWS) + len(CONTEXT_ROWS)
     needed = max([arguments.tokens, arguments.prefill_tokens, *arguments.context_lengths]) + room
     loaded = load_model(arguments, progress, context=max(CONTEXT, needed))

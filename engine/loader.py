@@ -115,7 +115,8 @@ def choose_context(wanted: int | None, config: ModelConfig, memory: int) -> int:
     if wanted is None:
         return min(config.max_position_embeddings, most)
     if wanted > config.max_position_embeddings:
-        raise UsageError(f"context {wanted}: the model's limit is {config.max_position_embeddings}")
+        limit = config.max_position_embeddings
+        raise UsageError(f"context {wanted}: the model's limit is {limit}: use {limit} or less")
     if wanted > most:
         raise UsageError(f"context {wanted} needs more memory than is free: use {most} or less")
     return wanted

@@ -5,7 +5,9 @@ No figure that depends on the clock is judged here.
 
 from __future__ import annotations
 
+import errno
 import importlib.util
+import io
 import json
 import sys
 import types
@@ -359,6 +361,34 @@ def test_bad_input_is_one_line(tiny_model, capsys, argv, message):
     assert status == 2 and captured.out == ""
     assert message in captured.err
     assert captured.err.startswith("kestrel-bench: ") and captured.err.count("\n") == 1
+
+
+class Full(io.StringIO):
+    def flush(self):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("stdout", "message"),
+    [
+        (Full(), "standard output cannot be written: No space left on device"),
+        (None, "standard output is closed: redirect it to a file, or to /dev/null"),
+    ],
+)
+def test_a_report_that_cannot_be_written_is_one_line(
+    tiny_model, tmp_path, capsys, monkeypatch, stdout, message
+):
+    text = tmp_path / "text"
+    text.write_text("Once upon a time there was a fox.")
+    monkeypatch.setattr(sys, "stdout", stdout)
+    assert main(["accept", str(tiny_model), "--text", str(text), "--speculate", "1"]) == 1
+    assert capsys.readouterr().err == f"kestrel-bench: {message}\n"
+
+
+def test_a_context_beyond_the_model_says_what_it_needs(capsys):
+    assert main(["decode", "--repeat", "1", "--context-lengths", "4096"]) == 2
+    err = capsys.readouterr().err
+    assert "context 4178: the model's limit is 4096: use 4096 or less (with 82 for what is timed)" in err
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ def _parser() -> Parser:
 def main(argv: list[str] | None = None) -> int:
     try:
         arguments = _parser().parse_args(argv)
+        if sys.stdout is None:
+            raise KestrelError("standard output is closed: redirect it to a file, or to /dev/null")
         return arguments.run(arguments)
     except KestrelError as error:
         print(f"kestrel-bench: {error}", file=sys.stderr)

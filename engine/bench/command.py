@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import sys
 from collections.abc import Callable
 
 from kestrel_engine.bench.machine import machine_facts
-from kestrel_engine.errors import UsageError
+from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_engine.events import Loading
 from kestrel_engine.loader import LoadedModel, load
 from kestrel_engine.mapped_file import wait_until_moved
@@ -179,4 +180,11 @@ def header(report: dict) -> str:
 
 def show(report: dict, output: str, text: Callable[[dict], str]) -> None:
     """Print the report as JSON, or its header and `text`."""
-    print(json.dumps(report) if output == "json" else f"{header(report)}\n\n{text(report)}", flush=True)
+    try:
+        print(json.dumps(report) if output == "json" else f"{header(report)}\n\n{text(report)}", flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            sys.stdout.close()  # or the end of the process would try once more
+        raise KestrelError(f"standard output cannot be written: {error.strerror}") from None

@@ -214,7 +214,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--tokens 1: use 2 or more: a step is timed between two tokens")
     room = 64 + arguments.repeat * 2 * PASSES * len(CONTEXT_ROWS) + len(CONTEXT_ROWS)
     needed = max([arguments.tokens, arguments.prefill_tokens, *arguments.context_lengths]) + room
-    loaded = load_model(arguments, progress, context=max(CONTEXT, needed))
+    try:
+        loaded = load_model(arguments, progress, context=max(CONTEXT, needed))
+    except UsageError as error:
+        raise UsageError(
+            f"{error} (with {room} for what is timed)" if needed > CONTEXT else str(error)
+        ) from None
     if loaded.device != "cpu":
         raise UsageError(f"decode measures the CPU's memory, not {loaded.device}: use --device cpu")
     report = frame(loaded, "decode") | measure(loaded, arguments, progress)

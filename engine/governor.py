@@ -34,8 +34,6 @@ PLAIN_EVERY = 384
 """Rounds between two measurements of plain decoding while drafting pays."""
 OTHER_SPEED = 1.5
 """Times faster or slower than before, at which a machine counts as another one."""
-FIRST_DRAFTED = 2
-"""The first rounds with drafts, whose cost says nothing: much is prepared in them, and met for the first time."""
 COLD_AFTER = 12
 """Rounds after which a length is no longer in the caches: its next round, beside a length that is, would look dear."""
 SHORTEST_TRIAL, FIRST_TRIAL, LONGEST_TRIAL = 2, 3, 8
@@ -88,8 +86,6 @@ class Governor:
         """Rounds as `_learn` takes them."""
         self._used = [0] * (MAX_DRAFT + 1)
         """Round in which each length was last used, 0 before the first time."""
-        self._met = 0
-        """Rounds with drafts, up to FIRST_DRAFTED."""
 
     def _proposer(self, name: str) -> _Proposer:
         if name not in self._proposers:
@@ -137,9 +133,6 @@ class Governor:
         last_used, self._used[drafted] = self._used[drafted], number
         if known is not None and drafted:
             known.acceptance.record(drafted, accepted)
-        if drafted and self._met < FIRST_DRAFTED:
-            self._met += 1
-            return
         if verify_ms is None or verify_ms <= 0:
             return
         if trial and self._speed.known:

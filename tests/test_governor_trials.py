@@ -139,22 +139,7 @@ def test_a_length_that_is_slow_to_warm_is_found_from_plain_decoding():
         governor.record("mtp", length, min(length, 2), 0.0, 10.0 * (1 + slope * length) * (1 + cold))
         lengths.append(length)
     assert lengths[100:300].count(0) >= 180
-    tokens_per_step = {
-        0: 1.0,
-        1: 2 / 1.87,
-        2: 3 / 2.74,
-    }  # the second draft adds less than it takes to go longer
-    assert sum(tokens_per_step.get(each, 0.8) for each in lengths[-500:]) / 500 >= 0.97 * tokens_per_step[2]
-
-
-def test_the_first_rounds_with_drafts_do_not_tell_what_drafts_cost():
-    """A process that has just begun, on a busy machine: they took ten times as long."""
-    governor = Governor()
-    for number in range(40):
-        length, _ = governor.choose()
-        disturbed = 10 if length and number < 5 else 1
-        governor.record("mtp", length, length, 0.1 * length, disturbed * (1.0 + 0.1 * length))
-    assert length >= 3
+    assert lengths[-500:].count(2) >= 400
 
 
 def test_a_doubted_cost_says_nothing_of_shorter_lengths():

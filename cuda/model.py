@@ -65,8 +65,10 @@ class CudaModel(Model):
         if known is None:
             work()
             state.prepared[key] = work
+            self.prepared += 1
             return
         if known is work or not hasattr(known, "is_graph"):
+            self.prepared += 1
             known = state.prepared[key] = _Graph(self.memory.capture(work))
         known()
 

@@ -134,6 +134,8 @@ class Governor:
         if known is not None and drafted:
             known.acceptance.record(drafted, accepted)
         if verify_ms is None or verify_ms <= 0:
+            if trial:
+                self._charge(known, MOST_LOSS)  # what it prepared took long
             return
         if trial and self._speed.known:
             telling = self._pay(known, accepted, (draft_ms or 0.0) + verify_ms) or compared
@@ -155,7 +157,7 @@ class Governor:
         tokens, costs = known.tokens, known.costs
         usual = (1 + accepted) * costs[known.length] / tokens[known.length]
         loss = (milliseconds / self._speed.milliseconds - usual) / costs[0]
-        known.credit = min(max(known.credit - min(loss, MOST_LOSS), -MOST_DEBT), MOST_CREDIT)
+        self._charge(known, loss)
         if known.length == 0 and accepted:
             known.wait = FIRST_WAIT
         spent = known.credit < 0 and known.trial_rounds - known.rounds_left >= SHORTEST_TRIAL
@@ -163,6 +165,9 @@ class Governor:
             known.rounds_left = 0
             return True
         return False
+
+    def _charge(self, known: _Proposer, loss: float) -> None:
+        known.credit = min(max(known.credit - min(loss, MOST_LOSS), -MOST_DEBT), MOST_CREDIT)
 
     def _record_pass(self, number: int, drafted: int, verify_ms: float, in_use: bool) -> None:
         """The length in use tells the speed of the machine, the others are compared with it. Were both taken from

@@ -38,6 +38,8 @@ class Model:
         self._rope = RopeTables(positions, config.rotary_dim, config.rope_theta)
         self.replay_seconds = 0.0
         """Time spent on log replay since it was last set to zero."""
+        self.prepared = 0
+        """Things made once for a state, in passes that therefore took longer."""
 
     @property
     def tables(self) -> tuple[np.ndarray, np.ndarray]:

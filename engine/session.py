@@ -187,19 +187,20 @@ class Session:
             proposer = drafter.proposer(self.state, next_token)
             pairs = self._pairs_for_mtp()
             length, reason = self._choose_length(min(room, answer.remaining - 1), proposer)
+            prepared = self.model.prepared
             result = run_round(
                 self.model, self.state, next_token, length, drafter, self.rollback, sampler, answer.stops_at
             )
             if self.draft_length == "auto" and not result.stopped:
                 # The last round may end before its drafts and says nothing. The first one, and one after many
                 # without drafts, also give the MTP head all the tokens it has missed.
-                usual = index > 0 and pairs <= MAX_DRAFT + 1
+                usual = index > 0 and prepared == self.model.prepared
                 self.governor.record(
                     proposer,
                     len(result.drafts),
                     result.accepted,
-                    result.draft_ms if usual else None,
-                    result.verify_ms + result.replay_ms if index > 0 else None,
+                    result.draft_ms if usual and pairs <= MAX_DRAFT + 1 else None,
+                    result.verify_ms + result.replay_ms if usual else None,
                 )
             self._emit_round(index, result, reason, answer, emit)
             next_token, index = result.tokens[-1].id, index + 1

@@ -65,6 +65,27 @@ def test_auto_in_a_session(echo_model, monkeypatch, right, cost, low, high):
     assert low <= usual(chosen[len(chosen) // 2 :]) <= high
 
 
+def test_rounds_that_prepare_something_are_not_held_against_their_length(echo_model, monkeypatch):
+    """Each number of pairs for the MTP head, of rows and of drafts is prepared when it first comes: in a small model
+    that takes as long as many rounds."""
+    model = models.load(echo_model, context=1024)
+    session = rounds.make_session(model, Tokenizer(echo_model))
+    session.draft_length = "auto"
+    before = model.prepared
+
+    def cost(length: int) -> float:
+        nonlocal before
+        before, prepares = model.prepared, model.prepared > before
+        return CHEAP(length) + 500.0 * prepares
+
+    let_rounds_cost(cost, monkeypatch)
+    prompt = models.random_tokens(model, 40)
+    _, _, events = rounds.answer(session, Turn(prompt, rounds.GREEDY, 200, drafter="mtp"))
+    chosen = [event.drafted for event in events if isinstance(event, Round)]
+    assert 0 not in chosen[3:-1] and usual(chosen) == 8
+    assert session.governor.cost(8) / session.governor.cost(0) == pytest.approx(1.4)
+
+
 def test_the_first_round_of_a_turn_is_not_held_against_drafting(echo_model, monkeypatch):
     """It gives the whole prompt to the MTP head."""
     model = models.load(echo_model)

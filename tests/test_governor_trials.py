@@ -58,6 +58,19 @@ def test_trials_lose_no_more_than_their_share(right, slope):
     assert 0 < lost <= 1.4 * EXPLORE_SHARE * whole + 10.0 * (FIRST_CREDIT + MOST_LOSS)
 
 
+def test_trials_that_tell_nothing_are_charged_too():
+    """Their rounds prepared something: nobody knows how long they would take, but it was long."""
+    governor, tried = Governor(), 0
+    for _ in range(1000):
+        length, reason = governor.choose()
+        trial = reason.startswith("exploring")
+        tried += trial
+        governor.record("mtp", length, min(length, 3), 0.0, None if trial else CHEAP(length))
+    # What a trial owes beyond MOST_DEBT is forgiven: of three rounds, half.
+    allowed = FIRST_CREDIT + 1000 * EXPLORE_SHARE * CHEAP(3) / CHEAP(0)
+    assert 0 < tried * MOST_LOSS / 2 <= 1.4 * allowed
+
+
 @pytest.mark.parametrize(("times", "most"), [(2, 2), (5, 1)])
 def test_a_trial_ends_when_it_is_dearer_than_it_may_be(times, most):
     """A neighbour is tried for eight rounds where it promises as much; for two, or one, when it costs much more."""

@@ -92,6 +92,7 @@ class CpuModel(Model):
             program.seal(output)
             program.keep(kept, state.layers, state.mtp)
             self.replay_seconds = replay_seconds
+            self.prepared += 1
             while len(state.prepared) >= KEPT_PROGRAMS:
                 del state.prepared[next(iter(state.prepared))]
         state.prepared[key] = program  # the newest at the end

@@ -7,6 +7,7 @@ what changes from pass to pass (`RUN_…`). Items are independent: results do no
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -128,6 +129,7 @@ MOST_PARTS = 1024
 """Of an operation: the team counts them in a few bits (`team.BEHIND`)."""
 
 
+@functools.cache
 def share(items: int, threads: int, grain: int) -> np.ndarray:
     """Borders of at most MOST_PARTS parts for `threads`, which take them from both ends: large ones there, so that all
     end together, and none below `grain`."""

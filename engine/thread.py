@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
+from kestrel_engine import garbage
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.events import Cancel, Command, Event, Failed, Loading, Ready, SetSpeculation, Submit
 from kestrel_engine.options import DraftLength, EngineOptions, SamplingOptions, SpeculationOptions
@@ -76,6 +77,7 @@ class Engine:
             from kestrel_engine.loader import load  # imports the heavy libraries
 
             self._loaded = load(self.options, self._emit)
+            garbage.keep(collect=False)  # collecting all that was loaded would take too long
             self.defaults = self._loaded.defaults
             loaded = self._loaded
             self._emit(

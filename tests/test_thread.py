@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import subprocess
 import sys
@@ -50,6 +51,14 @@ def running(echo_model):
     """One engine for all tests that leave it usable; each starts without a hook and with nothing queued."""
     with Running(echo_model) as engine:
         yield engine
+
+
+def test_a_collection_in_an_answer_does_not_walk_through_what_was_loaded(echo_model):
+    """It would stop the answer for as long as dozens of tokens of a small model take."""
+    gc.unfreeze()
+    with Running(echo_model):
+        assert gc.get_freeze_count() > 10 * len(gc.get_objects())
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)

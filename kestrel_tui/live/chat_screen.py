@@ -14,10 +14,11 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
 
+from kestrel_engine import garbage
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.events import Loading, Prefill
 from kestrel_tui.keys import ACTIONS, shown_key
-from kestrel_tui.live import garbage, key_list, layout, saving
+from kestrel_tui.live import key_list, layout, saving
 from kestrel_tui.live.bridge import Bridge
 from kestrel_tui.live.clipboard import copy
 from kestrel_tui.live.compositor import LeanCompositor
@@ -84,8 +85,6 @@ class ChatScreen(Screen[int]):
         self._progress: Loading | Prefill | None = None
         """What the status line says is being waited for."""
         self._is_flush_due = self._are_figures_due = False
-        self._is_settled = False
-        """Whether the garbage collector knows what loading the model brought."""
         self._seen = len(conversation.transcript.tokens)
         """Tokens there were when the view last followed the end."""
         self._quit_before = 0.0
@@ -181,14 +180,7 @@ class ChatScreen(Screen[int]):
         if is_steady and not self._are_figures_due:
             self._are_figures_due = True
             asyncio.get_running_loop().call_later(FIGURES_PERIOD, self.post_message, FiguresDue())
-        self._tidy(was_answering)
-
-    def _tidy(self, was_answering: bool) -> None:
-        """Now and then, tell the garbage collector what stays."""
-        if self.conversation.ready is not None and not self._is_settled:
-            self._is_settled = True
-            garbage.keep(collect=False)  # collecting all that was loaded would take too long
-        elif was_answering and not self.conversation.is_answering:
+        if was_answering and not self.conversation.is_answering:
             garbage.keep(collect=True)
 
     def _give_back(self) -> None:

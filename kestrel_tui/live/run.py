@@ -34,7 +34,8 @@ def run_live(
 ) -> int:
     """Chat until the user quits; returns the exit status. Raises KestrelError, OutputClosed."""
     os.environ.setdefault("TEXTUAL_FPS", FRAMES)
-    from kestrel_tui.live import garbage, input_bytes
+    from kestrel_engine import garbage
+    from kestrel_tui.live import input_bytes
     from kestrel_tui.live.app import ChatApp  # imports textual
     from kestrel_tui.live.conversation import Conversation
     from kestrel_tui.live.terminal import private_terminal

@@ -1,7 +1,7 @@
-"""The garbage collector, kept from stopping the screen: it must not look at what is there to stay.
+"""The garbage collector, kept from stopping an answer and the screen: it must not look at what is there to stay.
 
-A full collection walks through every object of the libraries (70 ms with numba) and of the chat; while it does,
-no key is echoed and no token computed.
+A collection walks through the objects of the libraries (40 to 70 ms with numba) and of the chat; while it does, no
+token is computed and no key echoed.
 """
 
 from __future__ import annotations

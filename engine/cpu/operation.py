@@ -8,6 +8,7 @@ what changes from pass to pass (`RUN_…`). Items are independent: results do no
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -102,27 +103,30 @@ def number(typing, operation, index):
     return types.float32(types.intp, types.intp), code
 
 
-def encode(address: int, borders: np.ndarray, arguments: tuple) -> np.ndarray:
+def encode(address: int, borders: np.ndarray, arguments: tuple) -> list[int]:
     """An operation's words. Arrays must outlive it; row arrays may be slices of wider ones."""
     words = [address, len(borders) - 1, borders.ctypes.data]
     for argument in arguments:
         if isinstance(argument, np.ndarray):
-            own = [argument.ctypes.data, *_dimensions(argument)]
+            own = _array_words(argument)
         elif isinstance(argument, float | np.float32):
             own = [int(np.float32(argument).view(np.int32))]
         else:
             own = [int(argument)]
-        words += own + [0] * (ARGUMENT - len(own))
-    return np.array(words + [0] * (WORDS - len(words)), np.int64)
+        words += own
+        words += [0] * (ARGUMENT - len(own))
+    words += [0] * (WORDS - len(words))
+    return words
 
 
-def _dimensions(array: np.ndarray) -> list[int]:
-    """Dimensions of the contiguous array that the kernel takes `array` for: rows of its row distance."""
-    if array.size == 0:
-        return list(array.shape)
-    strides = array.strides
-    assert strides[-1] == array.itemsize or array.shape[-1] == 1
-    return [array.shape[0], *(strides[n - 1] // strides[n] for n in range(1, array.ndim))]
+def _array_words(array: np.ndarray) -> list[int]:
+    """The address, and the dimensions of the contiguous array that the kernel takes `array` for: rows of its row
+    distance."""
+    address, shape, strides = array.ctypes.data, array.shape, array.strides
+    assert strides[-1] == array.itemsize or shape[-1] == 1 or array.size == 0
+    if len(shape) == 1 or array.size == 0:
+        return [address, *shape]
+    return [address, shape[0], *[longer // shorter for longer, shorter in itertools.pairwise(strides)]]
 
 
 MOST_PARTS = 1024

@@ -43,7 +43,7 @@ class _Step:
     """One operation, or several in sequence, while a program is recorded."""
 
     borders: np.ndarray
-    words: list[np.ndarray] = field(default_factory=list)
+    words: list[list[int]] = field(default_factory=list)
     names: tuple[str, ...] = ()
     makes: object = None
     columns: int | None = None
@@ -213,11 +213,11 @@ class Program:
                 words += step.words
                 continue
             assert len(step.words) <= MEMBERS
-            code = np.stack(step.words)
+            code = np.array(step.words)
             pointers = code.ctypes.data + code.strides[0] * np.arange(len(code))
             words.append(encode(in_sequence.address, step.borders, (pointers, spent)))
             self.keep(code, pointers)
-        self._code = np.stack(words)
+        self._code = np.array(words)
         self._recorded.clear()
         self._newest.clear()
         steps = np.zeros((len(self._code), STEP_WORDS), np.int64)

@@ -140,7 +140,7 @@ class Governor:
         if trial and self._speed.known:
             telling = self._pay(known, accepted, (draft_ms or 0.0) + verify_ms) or compared
         else:
-            # The very first round prepares much. A length that was never used is tried like one that is warm.
+            # The very first round is cold. A length that was never used is tried like one that is warm.
             warm = known is None or known.length is None or not 0 < last_used < number - COLD_AFTER
             telling = number > 1 and warm
         if telling:
@@ -152,8 +152,8 @@ class Governor:
                 known.drafting.record(number, drafted, draft_ms / self._speed.milliseconds)
 
     def _pay(self, known: _Proposer, accepted: int, milliseconds: float) -> bool:
-        """Charge a round of a trial with what it took longer than its tokens would have at the present length, what
-        preparing cost included. Whether the trial ends here: it is dearer than it may be. Plain decoding never is."""
+        """Charge a round of a trial with what it took longer than its tokens would have at the present length. Whether
+        the trial ends here: it is dearer than it may be. Plain decoding never is."""
         tokens, costs = known.tokens, known.costs
         usual = (1 + accepted) * costs[known.length] / tokens[known.length]
         loss = (milliseconds / self._speed.milliseconds - usual) / costs[0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import datetime
 import json
+import stat
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +71,10 @@ def _optional_text(value: object) -> str | None:
     return None if value is None else saved_text(value)
 
 
+class NewerVersion(ValueError):
+    """A journal is of a kestrel-chat that writes it in another way."""
+
+
 @dataclass(slots=True)
 class Chat:
     """A chat in memory, saved or not."""
@@ -98,7 +104,7 @@ class Chat:
         match line["type"]:
             case "chat":
                 if line["version"] > VERSION:
-                    raise ValueError("written by a newer kestrel-chat")
+                    raise NewerVersion
                 self.created = saved_text(line["created"])
                 self.model, self.system = _optional_text(line["model"]), _optional_text(line["system"])
             case "system":
@@ -130,6 +136,8 @@ _NAMED = 4
 def read_chat(path: Path) -> Chat:
     """Read a journal. Lines that cannot be read are skipped and noted. Raises UsageError."""
     try:
+        if stat.S_ISFIFO(path.stat().st_mode):  # would wait for a writer
+            raise UsageError(f"chat {path.stem} cannot be read (it is a pipe): {path}")
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
         raise UsageError(f"chat {path.stem} cannot be read ({error.strerror}): {path}") from None
@@ -139,6 +147,11 @@ def read_chat(path: Path) -> Chat:
             continue
         try:
             chat.apply(json.loads(line))
+        except NewerVersion as error:
+            if number == 1:
+                newer = f"chat {chat.id} is of a newer kestrel-chat, and is left as it is: update this one"
+                raise UsageError(newer) from error
+            damaged.append(number)
         except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError):
             damaged.append(number)
     chat.notices = [f"chat {chat.id}: {what}" for what in _skipped(damaged, len(lines))]
@@ -188,6 +201,8 @@ class ChatStore:
 
     def find(self, prefix: str) -> Path:
         """The one chat whose id begins with `prefix`. Raises UsageError."""
+        if not prefix:
+            raise UsageError("the id of a chat is empty: kestrel-chat --list shows them")
         matches = [path for path in self.newest_first() if path.stem.startswith(prefix)]
         exact = [path for path in matches if path.stem == prefix]
         if len(exact or matches) == 1:
@@ -223,7 +238,7 @@ def resume_hint(chat: Chat) -> str | None:
 
 
 def list_lines(store: ChatStore, notices: list[str]) -> Iterator[str]:
-    """A line for each saved chat, newest first: id, date, turns, first words."""
+    """A line for each saved chat, the one written to last first: id, when that was, turns, first words."""
     for path in store.newest_first():
         try:
             chat = read_chat(path)
@@ -234,7 +249,8 @@ def list_lines(store: ChatStore, notices: list[str]) -> Iterator[str]:
         words = words if len(words) <= 60 else words[:59] + "…"
         words = f"{words} (by a script)" if chat.is_oneshot else words
         turns = counted(len(chat.turns), "turn")
-        yield f"{one_line(chat.id)}  {local_time(chat.created):16}  {turns:>9}  {words}".rstrip()
+        written = time.strftime("%Y-%m-%d %H:%M", time.localtime(_last_written(path) / 1e9))
+        yield f"{one_line(chat.id)}  {written}  {turns:>9}  {words}".rstrip()
 
 
 def local_time(stamp: str) -> str:

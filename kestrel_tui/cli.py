@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -94,13 +95,22 @@ def _list() -> int:
     notices: list[str] = []
     count = 0
     for line in list_lines(_store(), notices):
-        streams.write_out(line + "\n")
+        streams.write_out(_within_terminal(line) + "\n")
         count += 1
     for notice in notices:
         streams.complain(notice)
     if not count:
         streams.say("No chat is saved yet.")
     return 0
+
+
+def _within_terminal(line: str) -> str:
+    """The line, cut at the edge of standard output if that is a terminal."""
+    if not streams.is_terminal(sys.stdout):
+        return line
+    from kestrel_tui.printed import cut
+
+    return cut(line, shutil.get_terminal_size().columns)
 
 
 def _show(prefix: str) -> int:

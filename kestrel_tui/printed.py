@@ -11,7 +11,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 from kestrel_tui.sanitize import for_terminal
 from kestrel_tui.streams import is_terminal
@@ -34,6 +34,11 @@ def for_stdout(text: str) -> str:
 def wrap_markdown(text: str, columns: int) -> str:
     """`text`, in which no word of prose crosses the edge of a terminal of `columns` cells, if it fits in a line."""
     return "\n".join(_lines(text, columns))
+
+
+def cut(line: str, columns: int) -> str:
+    """`line` in at most `columns` cells; a mark says that it went on."""
+    return line if cell_len(line) <= columns else set_cell_size(line, columns - 1).rstrip() + "…"
 
 
 def rows(text: str, columns: int) -> int:

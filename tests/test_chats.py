@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 from fake_engine import FakeEngine, isolate
+from saved_chats import a_chat, ask, chat_files
 from terminal import Terminal, run_chat, start_chat
 
-from kestrel_engine.errors import UsageError
 from kestrel_engine.events import Released, Round, Token
 from kestrel_tui import journal as journal_module
 from kestrel_tui.answer import Answer
-from kestrel_tui.chats import ChatStore, as_markdown, read_chat
+from kestrel_tui.chats import as_markdown, read_chat
 from kestrel_tui.cli import _open_chat, main
 from kestrel_tui.journal import Journal
 from kestrel_tui.settings import Settings
@@ -32,25 +32,8 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def chat_files(home: Path) -> list[Path]:
-    return sorted((home / "data" / "kestrel" / "chats").glob("*.jsonl"))
-
-
 def a_token(text: str, kind: str = "own") -> Token:
     return Token(5, text, kind, 0, 0, None, -1.0)
-
-
-def ask(*arguments: str) -> None:
-    assert main(["-q", *arguments], FakeEngine) == 0
-
-
-def a_chat(home: Path, *questions: str) -> Path:
-    """Have a chat; its file."""
-    before = set(chat_files(home))
-    ask("-p", questions[0])
-    for question in questions[1:]:
-        ask("--continue", "-p", question)
-    return (set(chat_files(home)) - before).pop()
 
 
 def test_a_journal_reads_back_as_the_chat_it_was(home: Path) -> None:
@@ -226,54 +209,22 @@ def test_many_damaged_lines_are_one_notice(home: Path) -> None:
     assert many.endswith(": lines 1, 2, 3, 9 and 899 more are damaged and are skipped") and "cut short" in cut
 
 
+def test_a_chat_of_a_newer_version_is_left_as_it_is(home: Path, capsys: pytest.CaptureFixture) -> None:
+    path = a_chat(home, "first")
+    newer = path.read_bytes().replace(b'"version":1', b'"version":2', 1)
+    path.write_bytes(newer)
+    capsys.readouterr()
+    for arguments in (["--show", path.stem], ["--resume", path.stem, "-p", "x"], ["--continue", "-p", "x"]):
+        assert main(arguments) == 2
+        said = f"kestrel-chat: chat {path.stem} is of a newer kestrel-chat, and is left as it is: update this one"
+        assert capsys.readouterr() == ("", said + "\n")
+    assert path.read_bytes() == newer
+
+
 def test_lines_of_an_unknown_type_are_left_alone(home: Path) -> None:
     path = a_chat(home, "first")
     path.write_bytes(path.read_bytes() + b'{"type":"title","text":"On birds"}\n')
     assert read_chat(path).notices == []
-
-
-def test_list_is_newest_first_and_the_same_in_a_pipe(home: Path) -> None:
-    older = a_chat(home, "one\nline\x1b[31m")
-    os.utime(older, (1, 1))
-    newer = a_chat(home, "other", "more")
-    done = run_chat(home, "--list")
-    lines = done.stdout.decode().splitlines()
-    assert (done.returncode, done.stderr, len(lines)) == (0, b"", 2)
-    assert lines[0].split()[0] == newer.stem and "2 turns  other" in lines[0]
-    assert lines[1].split()[0] == older.stem and "1 turn  one line␛[31m" in lines[1]
-    assert lines[0].split()[1] == time.strftime("%Y-%m-%d")
-
-
-def test_list_without_chats(capsys: pytest.CaptureFixture) -> None:
-    assert main(["--list"]) == 0
-    assert capsys.readouterr() == ("", "No chat is saved yet.\n")
-
-
-def test_list_leaves_out_what_cannot_be_read(home: Path, capsys: pytest.CaptureFixture) -> None:
-    a_chat(home, "fine")
-    (home / "data/kestrel/chats/folder.jsonl").mkdir()
-    (home / "data/kestrel/chats/empty.jsonl").touch()
-    (home / "data/kestrel/chats/gone.jsonl").symlink_to("nowhere")
-    capsys.readouterr()
-    assert main(["--list"]) == 0
-    captured = capsys.readouterr()
-    assert "fine" in captured.out and "empty" in captured.out
-    assert captured.err.count("\n") == 2 and "folder" in captured.err and "gone" in captured.err
-
-
-def test_show_is_markdown(home: Path, capsys: pytest.CaptureFixture) -> None:
-    ask("-p", "think", "--system", "Be kind.")
-    ask("--continue", "-p", "escape")
-    [path] = chat_files(home)
-    capsys.readouterr()
-    assert main(["--show", path.stem[:5]]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith(f"# Chat {path.stem}\n\n{time.strftime('%Y-')}")
-    assert (
-        "\n## System\n\nBe kind.\n\n## User\n\nthink\n\n## Assistant\n\n> I wonder\n\nThe answer\n\n## User\n"
-        in out
-    )
-    assert "\x1b[2J" in out  # a pipe gets the text as it is
 
 
 def test_a_new_chat_is_known_by_id_and_date_from_its_first_question_on(home: Path) -> None:
@@ -285,30 +236,6 @@ def test_a_new_chat_is_known_by_id_and_date_from_its_first_question_on(home: Pat
     assert chat.id == journal.id != ""
     assert as_markdown(chat).startswith(f"# Chat {chat.id}\n\n{time.strftime('%Y-')}")
     journal.close()
-
-
-def test_show_says_how_an_answer_ended(home: Path, capsys: pytest.CaptureFixture) -> None:
-    ask("-p", "one two three", "--max-tokens", "2")
-    assert main(["-p", "fail", "--continue"], FakeEngine) == 1
-    capsys.readouterr()
-    assert main(["--show", chat_files(home)[0].stem]) == 0
-    out = capsys.readouterr().out
-    assert "*(length limit reached)*" in out and "*(failed: the prompt is longer" in out
-
-
-def test_an_id_is_a_unique_beginning(home: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "chats"
-    folder.mkdir()
-    for name in ("abc1", "abd2", "abc12"):
-        (folder / f"{name}.jsonl").touch()
-    store = ChatStore(folder)
-    assert store.find("abd").stem == "abd2"
-    assert store.find("abc1").stem == "abc1"  # exact wins
-    with pytest.raises(UsageError, match="beginning of 2 chats"):
-        store.find("abc")
-    for unknown in ("x", "../chats/abd2", "*"):
-        with pytest.raises(UsageError, match="no saved chat begins with"):
-            store.find(unknown)
 
 
 def test_a_chat_goes_on_with_its_model_unless_another_is_named(home: Path) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import checkpoints
@@ -195,3 +198,14 @@ def test_a_model_that_cannot_be_downloaded_is_one_line(monkeypatch, kind, argume
     message = str(caught.value)
     assert message.startswith("somebody/something ") and complaint in message
     assert "\n" not in message and "paragraph" not in message and len(message) < 160
+
+
+def test_numba_without_its_compiler_is_told_in_one_line(tmp_path):
+    """The bundled model, by the command itself."""
+    command = [sys.executable, "-m", "kestrel_tui", "-p", "hi", "--no-save"]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "XDG_CONFIG_HOME": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "kestrel-chat: NUMBA_DISABLE_JIT is set, and kernels cannot run uncompiled: unset it\n"
+    )

@@ -7,8 +7,13 @@ import platform
 
 from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.core.extending import intrinsic
+
+from kestrel_engine.errors import KestrelError
+
+if config.DISABLE_JIT:
+    raise KestrelError("NUMBA_DISABLE_JIT is set, and kernels cannot run uncompiled: unset it")
 
 kernel = functools.partial(njit, nogil=True, cache=True, error_model="numpy")
 """Decorator of every kernel. Division is IEEE's, as in numpy: a check for zero would keep loops scalar."""

@@ -9,6 +9,7 @@ from typing import Protocol
 from kestrel_engine.errors import KestrelError
 from kestrel_tui.chats import Chat
 from kestrel_tui.journal import Journal, now
+from kestrel_tui.keys import shown_key
 from kestrel_tui.settings import Settings, parse_speculate
 from kestrel_tui.stats import TurnStats
 
@@ -89,7 +90,8 @@ class Commands:
         return True
 
     def _help(self, _: str) -> None:
-        self._host.say(_HELP)
+        menu = shown_key(self._host.settings.keys, "palette.open")
+        self._host.say(f"{_HELP}\nThe screen's other keys: {menu} opens a menu of every action.")
 
     def _new(self, _: str) -> None:
         old = self._host.chat

@@ -52,7 +52,7 @@ class TurnStats:
         stats, tally = self.as_dict(), self.tally
         parts = [counted(self.tokens, "token")]
         if self.tokens:
-            parts.append(f"{stats['ms_per_token']:.1f} ms each")
+            parts.append(f"{milliseconds(stats['ms_per_token'])} ms each")
         if tally.rounds:
             parts.append(f"{stats['tokens_per_round']:.2f} a round")
         if tally.drafted:
@@ -68,7 +68,8 @@ class TurnStats:
     def lines(self) -> Iterator[str]:
         """All figures, for people: a line for each subject."""
         stats, tally = self.as_dict(), self.tally
-        speed = f" in {stats['decode_ms']:.0f} ms, {stats['ms_per_token']:.1f} ms each" if self._ended else ""
+        each = milliseconds(stats["ms_per_token"])
+        speed = f" in {stats['decode_ms']:.0f} ms, {each} ms each" if self._ended else ""
         yield f"answer: {counted(self.tokens, 'token')}{speed}"
         if self._ended:
             yield f"prompt: {self._prompt(self._ended)}"
@@ -96,6 +97,11 @@ class TurnStats:
             return counted(ended.prompt_tokens, "token")
         read = f" ({ended.prompt_tokens - self._reused} of them read)" if self._reused else ""
         return f"{counted(ended.prompt_tokens, 'token')}{read} in {ended.prefill_ms:.0f} ms"
+
+
+def milliseconds(value: float) -> str:
+    """To digits that say something: "0.26", "3.4", "120"."""
+    return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -160,6 +160,31 @@ def test_the_inspector_leaves_room_on_a_low_screen() -> None:
     drive(scenario, engine=Puppet, size=(40, 10))
 
 
+@pytest.mark.parametrize("size", [(80, 24), (60, 20), (40, 12), (40, 10)])
+def test_the_inspector_leaves_out_whole_facts(size: tuple[int, int]) -> None:
+    """What is shown fits, to the last word."""
+
+    async def scenario(chat: Driver) -> None:
+        engine = await chat.asked()
+        engine.emit(replace(round_of(0, ["He", "llo"], rejected=("wo", "rld")), reason="why " * 20))
+        await chat.taken()
+        await chat.pilot.press("f6")
+        await chat.until(lambda: chat.screen.inspector.display)
+        await chat.pilot.pause()
+        inspector = chat.screen.inspector
+        lines, room = str(inspector.render()).split("\n"), inspector.content_size
+        assert "piece “llo”" in lines[0] and len(lines) <= room.height
+        assert all(len(line) <= room.width for line in lines)
+        facts = ["piece", "the head guessed", "own", "round 0", "replay 0."]
+        known = [fact in " ".join(lines) for fact in facts]
+        assert all(known) if size[1] >= 24 else known[1] or not any(known[2:4]), "the guess stays longest"
+        title = str(inspector.border_title)
+        assert "esc closes" in title and len(title) <= room.width
+        engine.end()
+
+    drive(scenario, engine=Puppet, size=size)
+
+
 def test_fewer_drafts_than_auto_are_some_and_then_nothing_is_said_of_auto() -> None:
     async def scenario(chat: Driver) -> None:
         engine = await chat.asked()

@@ -1,14 +1,16 @@
-"""What stands in one line on screens of any width: whole words, and what matters most."""
+"""What stands in one line on screens of any width: whole words, and what matters most; and a list that fits."""
 
 from __future__ import annotations
 
 import pytest
 from live import Driver, Puppet, drive, round_of
 from textual.content import Content
+from textual.widgets import OptionList
 from textual.widgets._footer import FooterKey
 
 from kestrel_engine.events import Prefill, TurnEnded, TurnStarted
 from kestrel_tui.live import key_list
+from kestrel_tui.live.dialogs import ChatsDialog
 from kestrel_tui.live.fit_line import Piece, fit_line
 from kestrel_tui.live.key_bar import KeyBar
 from kestrel_tui.live.legend import Legend
@@ -187,3 +189,21 @@ def test_a_legend_beside_news_is_whole_words() -> None:
         engine.end()
 
     drive(scenario, engine=Puppet, size=(60, 24))
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 12), (40, 8)])
+def test_a_long_list_of_chats_scrolls_within_its_frame(size: tuple[int, int]) -> None:
+    async def scenario(chat: Driver) -> None:
+        lines = [f"{number:08x}  2026-12-01 00:53     1 turn  words of it" for number in range(40)]
+        chat.app.push_screen(ChatsDialog(lines))
+        await chat.until(lambda: isinstance(chat.app.screen, ChatsDialog))
+        await chat.pilot.pause()
+        [box], [choices] = chat.app.screen.query("Vertical"), chat.app.screen.query(OptionList)
+        assert chat.app.screen.region.contains_region(box.region)
+        assert box.content_region.contains_region(choices.region) and choices.max_scroll_y > 0
+        assert choices.size.height >= min(6, size[1] - 2)
+        await chat.pilot.press("end")
+        await chat.until(lambda: choices.scroll_y == choices.max_scroll_y)
+        assert "enter chooses" in str(box.border_subtitle)
+
+    drive(scenario, size=size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from kestrel_engine.events import Round, Token, TurnEnded
-from kestrel_tui.stats import TurnStats
+from kestrel_tui.stats import TurnStats, milliseconds
 
 
 def a_round(drafted: int, accepted: int) -> Round:
@@ -77,6 +77,15 @@ def test_the_line_names_speed_acceptance_and_seed() -> None:
         "[5 tokens, 4.0 ms each, 2.50 a round, 3 of 4 tested drafts accepted (by position 0.50 1.00 1.00), "
         "prompt 1 token in 3 ms, seed 42]"
     )
+
+
+def test_a_time_below_a_millisecond_has_two_digits() -> None:
+    assert [milliseconds(each) for each in (0.0, 0.263, 1.0, 3.44, 99.9, 120.4)] == [
+        "0.00", "0.26", "1.0", "3.4", "99.9", "120",
+    ]  # fmt: skip
+    stats = stats_of((3, 3))
+    stats.finish(TurnEnded("stop", "xxxx", 4, 1, 3.0, 1.0, 42))
+    assert "0.25 ms each" in stats.line() and "0.25 ms each" in next(stats.lines())
 
 
 def test_the_report_accounts_for_every_draft() -> None:

@@ -19,7 +19,7 @@ _LOOK = """
 {name} {{ align: center middle; }}
 {name} > Vertical {{ width: 80%; max-width: 90; height: auto; max-height: 80%; padding: 1 2;
                      background: $surface; border: round $primary; }}
-{name} OptionList {{ height: auto; max-height: 100%; min-width: 12; border: none; }}
+{name} OptionList, {name} OptionList:focus {{ height: auto; max-height: 100%; min-width: 12; border: none; }}
 {name} Static {{ text-wrap: nowrap; text-overflow: ellipsis; }}
 {name}.-low > Vertical {{ width: 100%; max-height: 100%; padding: 0 1; }}
 {name}.-low Input {{ height: 1; border: none; padding: 0; }}
@@ -74,14 +74,14 @@ class ChatsDialog(ModalScreen[str | None]):
         self._lines = lines
 
     def compose(self) -> ComposeResult:
-        with Vertical():
+        with Vertical() as box:
+            # In the border they take no rows from the list, and stay where they are while it scrolls.
+            box.border_title, box.border_subtitle = "Go on with a chat", "enter chooses, esc cancels"
             if not self._lines:
+                box.border_subtitle = "esc goes back"
                 yield Static("No other chat is saved yet.", markup=False)
-                yield Static(Content.styled("esc goes back", "$muted"))
                 return
-            yield Static("Go on with a chat", markup=False)
             yield OptionList(*(Option(Content(line), id=line.split()[0]) for line in self._lines))
-            yield Static(Content.styled("enter chooses, esc cancels", "$muted"))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(event.option.id)

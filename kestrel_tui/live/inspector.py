@@ -7,6 +7,7 @@ import math
 from textual.content import Content
 from textual.widgets import Static
 
+from kestrel_tui.live.fit import Part, fit, part
 from kestrel_tui.live.kinds import MEANINGS
 from kestrel_tui.live.transcript import ShownToken
 from kestrel_tui.sanitize import for_terminal
@@ -19,7 +20,7 @@ _DRAFTERS = {"mtp": "the head", "lookup": "the lookup"}
 
 class Inspector(Static):
     DEFAULT_CSS = """
-    Inspector { height: 8; max-height: 50%; padding: 0 2; display: none;
+    Inspector { height: 10; max-height: 50%; padding: 0 2; display: none;
                 border-top: solid $panel; border-title-color: $muted; }
     Inspector.-open { display: block; }
     """
@@ -27,15 +28,27 @@ class Inspector(Static):
     def __init__(self, closes: str) -> None:
         """closes: the key that closes it, as it is printed."""
         super().__init__(markup=False)
-        self.border_title = _KEYS.format(closes=closes)
+        self._closes = closes
+        self._parts = [part(_NOTHING)]
 
     def show(self, token: ShownToken | None) -> None:
-        self.update(_NOTHING if token is None else describe(token), layout=False)
+        self._parts = [part(_NOTHING)] if token is None else describe(token)
+        self._fit()
+
+    def on_resize(self) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        """What matters least is left out where rows are few."""
+        width, height = self.content_size
+        whole = _KEYS.format(closes=self._closes)
+        self.border_title = whole if len(whole) + 4 <= width else f"{self._closes} closes"
+        if width and height:
+            self.update(Content("\n").join(fit(self._parts, width, height)), layout=False)
 
 
-def describe(shown: ShownToken) -> Content:
-    """Up to five lines: the token, its kind, the guess against the choice, the round and why, its cost. A narrow
-    screen wraps them."""
+def describe(shown: ShownToken) -> list[Part]:
+    """The token, its kind, the guess against the choice, the round and why, its cost; a narrow screen wraps them."""
     token, event = shown
     piece = Content.assemble(
         ("piece ", _MUTED), (_quoted(token.text), "bold"), (" id ", _MUTED), str(token.id),
@@ -46,7 +59,7 @@ def describe(shown: ShownToken) -> Content:
         kind += Content.assemble((", draft ", _MUTED), str(token.draft_index + 1))
         kind += Content(f" of {event.drafted}" if event is not None else "")
     if event is None:
-        return Content("\n").join([piece, kind])
+        return [part(piece), part(kind)]
     if token.kind == "own" and (later := "".join(event.rejected_texts[1:])):
         kind += Content.assemble(("; drafted behind the wrong guess: ", _MUTED), _quoted(later))
     drafts = f"{event.drafted} drafted by {event.drafter}, {event.accepted} accepted"
@@ -55,7 +68,8 @@ def describe(shown: ShownToken) -> Content:
         (f" ({event.reason})", _MUTED),
     )  # fmt: skip
     times = f"draft {event.draft_ms:.2f}, verify {event.verify_ms:.2f}, replay {event.replay_ms:.2f} ms"
-    return Content("\n").join([piece, kind, Content(_guess(shown)), cause, Content.styled(times, _MUTED)])
+    guess, cost = Content(_guess(shown)), Content.styled(times, _MUTED)
+    return [part(piece), part(kind, rank=2), part(guess, rank=1), part(cause, rank=3), part(cost, rank=4)]
 
 
 def _guess(shown: ShownToken) -> str:

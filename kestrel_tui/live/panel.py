@@ -14,6 +14,7 @@ from kestrel_tui.live.figures import Figures
 from kestrel_tui.live.fit import Part, fit, part
 from kestrel_tui.live.gauges import bar, sparkline
 from kestrel_tui.live.lines import Lines
+from kestrel_tui.stats import milliseconds
 
 WIDTH = 36
 _INNER = WIDTH - 4
@@ -143,7 +144,7 @@ def _speedup(ratio: float | None, plain: float | None, toggle: str) -> Part:
             ("speed-up ", _MUTED), (f"{ratio:.1f}×", _STRONG), (f" ({_number(plain)} ms without)", _MUTED),
         ))  # fmt: skip
     if plain is None:
-        words = f"speed-up not known yet: press {toggle} in an answer, it goes on without drafts to compare"
+        words = f"speed-up not known yet: ask one question without drafts ({toggle})"
         short = part(Content.styled(f"speed-up – ({toggle} compares)", _MUTED), rank=_DRAFTER)
     else:
         words = f"{_number(plain)} ms without drafts; nothing to compare with yet"
@@ -205,4 +206,4 @@ def _history(figures: Figures) -> Iterator[Part]:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}" if value < 100 else f"{value:.0f}"
+    return "–" if value is None else milliseconds(value)

@@ -15,6 +15,7 @@ from kestrel_tui.live.gauges import progress
 from kestrel_tui.live.lines import Lines
 from kestrel_tui.live.panel import speculation_words, speed
 from kestrel_tui.sanitize import one_line
+from kestrel_tui.stats import milliseconds
 
 _MUTED = "$muted"
 _BAR = 16
@@ -95,10 +96,10 @@ def _figures(conversation: Conversation) -> Iterator[Piece]:
     figures = conversation.figures
     words, is_loud = speculation_words(conversation)
     yield Piece(Content.styled(words.removeprefix("speculation: "), "bold reverse" if is_loud else "bold"))
-    milliseconds, when = speed(conversation)
-    if milliseconds is not None:
+    rate, when = speed(conversation)
+    if rate is not None:
         now = " now" if when == "now" else ""
-        yield Piece(Content(f"{milliseconds:.1f} ms/token{now}"), _SPEED)
+        yield Piece(Content(f"{milliseconds(rate)} ms/token{now}"), _SPEED)
     speedup = figures.speedup.ratio
     if speedup is not None:
         yield Piece(Content(f"{speedup:.1f}×"), _SPEEDUP)

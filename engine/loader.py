@@ -208,7 +208,9 @@ def load(options: EngineOptions, emit: Callable[[Event], None]) -> LoadedModel:
         format, why_not = _fit_card(options, config, weight_count)
         device = "cpu" if why_not else device
     if why_not:
-        emit(Loading(f"using the CPU: {why_not.removesuffix(', or use --device cpu')}"))
+        # Who is told to use the CPU has nothing left to do.
+        why_not = why_not.split(": ")[0] if "--device cpu" in why_not else why_not
+        emit(Loading(f"using the CPU: {why_not}"))
     memory = available_memory()
     if device == "cpu":
         format = choose_format(options.quant, weight_count, memory)

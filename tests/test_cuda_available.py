@@ -103,6 +103,7 @@ def test_auto_says_why_and_runs_on_the_cpu(monkeypatch, tiny_model):
     assert loaded.device == "cpu"
     stages = [event.stage for event in events if isinstance(event, Loading)]
     assert any(stage.startswith("using the CPU: no NVIDIA driver") for stage in stages)
+    assert "using the CPU: no NVIDIA driver is installed" in stages, "and nothing that sounds like an error"
 
 
 def test_the_cards_memory_running_out_is_one_line():

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
 import re
+import sys
+import types
 
 import numpy as np
 import pytest
 
-from kestrel_engine.bench import accept, arithmetic, command, compare
+from kestrel_engine.bench import accept, arithmetic, command, compare, machine
 from kestrel_engine.bench.contestant import Answered
 from kestrel_engine.bench.phases import Clock, phases_ms
 from kestrel_engine.bench.scripted import Script
@@ -209,3 +212,36 @@ def test_one_of_something_is_not_called_many():
     ):
         assert words in shown
     assert not re.search(r"\b1 [a-z]+s\b", shown)
+
+
+def test_other_work_is_what_all_cores_did_without_us():
+    """(time, busy time of all cores, own time) at the beginning and at the end."""
+    assert machine.between((10.0, 500.0, 7.0), (14.0, 509.0, 14.0)) == 0.5
+    assert machine.between((10.0, 500.0, 7.0), (14.0, 506.9, 14.0)) == 0.0, (
+        "hundredths are rounded, never negative"
+    )
+    assert machine.between((10.0, 500.0, 7.0), (10.2, 501.0, 7.2)) is None, "too short to tell"
+
+
+def test_much_other_work_is_told_beside_the_figures(capsys):
+    """Once they are there, and only much of it."""
+    facts = machine.machine_facts(2)
+    report = {"command": "decode", "machine": facts, "model": "m", "format": "q8"}
+    assert command.header(report).count("\n") == 0, "nothing is measured yet"
+    for cores, told in ((machine.MUCH, False), (0.8, True), (None, False)):
+        facts["other_work"] = types.SimpleNamespace(cores=lambda cores=cores: cores)
+        command.show(report, "text", lambda report: "figures")
+        shown = capsys.readouterr().out
+        assert ("other work meanwhile, 0.80 of a core" in shown) is told and "figures" in shown
+        facts["other_work"] = types.SimpleNamespace(cores=lambda cores=cores: cores)
+        command.show(report, "json", lambda report: "figures")
+        assert json.loads(capsys.readouterr().out)["machine"]["other_work"] == cores
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell")
+def test_the_clocks_of_other_work_go_on():
+    before = machine._seconds()
+    sum(range(3_000_000))
+    after = machine._seconds()
+    assert all(ours > 0 for ours in before) and after[0] > before[0]
+    assert after[1] >= before[1] and after[2] > before[2], "our own work is among that of all cores"

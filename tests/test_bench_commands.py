@@ -5,38 +5,16 @@ No figure that depends on the clock is judged here.
 
 from __future__ import annotations
 
-import errno
-import importlib.util
-import io
-import json
-import sys
-import types
-
 import pytest
+from bench_runs import SHORT, bench
 
-from kestrel_engine.bench import decode, longcontext, peers, plot, speculate
+from kestrel_engine.bench import decode, longcontext, speculate
 from kestrel_engine.bench.cli import main
-from kestrel_engine.bench.compare import common_prefix
 from kestrel_engine.bench.contestant import Contestant, new_session
 from kestrel_engine.bench.starts import PROMPTS, starts
 from kestrel_engine.drafter import MtpDrafter
-from kestrel_engine.errors import KestrelError
 from kestrel_engine.loader import load
-from kestrel_engine.model import Model
 from kestrel_engine.options import EngineOptions, SamplingOptions
-
-SHORT = ("--quant", "q8", "--threads", "1", "--repeat", "1")
-
-
-def bench(capsys, command: str, folder, *argv: str) -> tuple[int, dict]:
-    status = main([command, str(folder), "--output", "json", *argv])
-    captured = capsys.readouterr()
-    assert captured.err == "" and captured.out.count("\n") == 1
-    report = json.loads(captured.out)
-    assert report["schema"] == 1 and report["command"] == command
-    assert {"cpu", "cores", "threads", "gpu"} <= report["machine"].keys()
-    assert {"model", "format"} <= report.keys()
-    return status, report
 
 
 def test_decode_reports_every_figure(tiny_model, capsys):
@@ -141,6 +119,9 @@ def test_what_is_said_of_auto():
         "one half of the repeats, measured in the other\nin the first repeat, when it had yet to learn, 0.80"
     )
     assert "confidence" not in speculate.auto_text(found | {"interval": None})
+    assert speculate.auto_text({"ratio": 1.02, "interval": None, "first": 1.02, "best": {"4": 1}}) == (
+        "auto has 1.02 of the speed of the best: of k = 4 in this one repeat, in which the best is so partly by chance"
+    )
 
 
 def test_speculate_with_scripted_acceptance(tiny_model, capsys):
@@ -271,44 +252,6 @@ def test_accept_counts_what_rounds_would_accept(tiny_model, tmp_path, capsys):
     assert tally.accepted_histogram[1] >= inside and tally.accepted_histogram[2] <= 1
 
 
-def test_compare_with_transformers(tiny_model, capsys):
-    pytest.importorskip("transformers")
-    argv = ("--peer", "transformers", "--tokens", "5", "--starts", "1", "--quant", "bf16", "--threads", "1")
-    status, report = bench(capsys, "compare", tiny_model, *argv, "--repeat", "1")
-    assert status == 0 and report["peer"] == "transformers" and report["peer_version"]
-    engines = {run["engine"]: run for run in report["runs"]}
-    assert engines.keys() == {"kestrel, plain", "kestrel, speculative", "transformers"}
-    assert engines["transformers"]["ratio"] == 1.0 and report["compared_tokens"] == 5
-
-
-def test_llama_cpp_is_fed_token_by_token(monkeypatch, tmp_path):
-    class Llama:
-        def __init__(self, path, **options):
-            self.evaluated, self.options = [], options
-
-        def reset(self):
-            self.evaluated = []
-
-        def eval(self, tokens):
-            self.evaluated.append(list(tokens))
-
-        def sample(self, temp):
-            assert temp == 0.0
-            return self.evaluated[-1][-1] + 1
-
-    monkeypatch.setitem(sys.modules, "llama_cpp", types.SimpleNamespace(Llama=Llama))
-    monkeypatch.setattr(peers.importlib.metadata, "version", lambda name: "0.0")
-    peer = peers.open_peer("llama-cpp-python", tmp_path, str(tmp_path / "tiny-q8_0.gguf"), 2, 512)
-    ids, milliseconds = peer.decode([5, 6, 7], 3)
-    assert ids == [8, 9, 10] and milliseconds >= 0 and peer.format == "tiny-q8_0"
-    assert peer._model.evaluated == [[5, 6], [7], [8], [9]] and peer._model.options["n_ctx"] == 512
-
-
-def test_the_common_prefix():
-    assert common_prefix([1, 2, 3], [1, 2, 4]) == 2 and common_prefix([1], [1, 2]) == 1
-    assert common_prefix([], [1]) == 0
-
-
 @pytest.mark.parametrize("name", ["picture.png", "picture.svg"])
 @pytest.mark.parametrize(
     "argv",
@@ -325,119 +268,3 @@ def test_pictures(tiny_model, tmp_path, capsys, argv, name):
     assert main([command, str(tiny_model), *SHORT, *rest, "--plot", str(tmp_path / name)]) == 0
     head = (tmp_path / name).read_bytes()[:60]
     assert head.startswith(b"\x89PNG") if name.endswith("png") else b"<?xml" in head
-
-
-def test_without_matplotlib_nothing_is_measured(tiny_model, capsys, monkeypatch):
-    real = importlib.util.find_spec
-    monkeypatch.setattr(
-        plot.importlib.util, "find_spec", lambda name: None if name == "matplotlib" else real(name)
-    )
-    monkeypatch.setattr(Model, "forward", lambda *_: pytest.fail("measured"))
-    assert main(["decode", str(tiny_model), "--plot", "x.png"]) == 2
-    assert "pip install 'kestrel-chat[bench]'" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        (["speculate", "MODEL", "--speculate", "9"], "use auto and 1 to 8"),
-        (["speculate", "MODEL", "--accept", "2"], "use rates from 0 to 1"),
-        (["speculate", "MODEL", "--starts", "7"], "invalid choice"),
-        (["speculate", "MODEL", "--repeat", "0"], "use 1 or more"),
-        (["decode", "MODEL", "--plot", "x.jpg"], "ends in .png or .svg"),
-        (["decode", "MODEL", "--plot", "/nowhere/x.png"], "folder does not exist"),
-        (["decode", "MODEL", "--context-lengths", "10000000"], "the model's limit"),
-        (["decode", "MODEL", "--context-lengths", "ten"], "see kestrel-bench --help"),
-        (["decode", "MODEL", "--tokens", "1"], "use 2 or more"),
-        (["schemes", "MODEL", "--speculate", "auto"], "fixed draft lengths"),
-        (["accept", "MODEL", "--text", "/nowhere/x.txt"], "cannot be read"),
-        (["accept", "MODEL"], "--text"),
-        (["compare", "MODEL"], "--peer"),
-    ],
-)
-def test_bad_input_is_one_line(tiny_model, capsys, argv, message):
-    status = main([str(tiny_model) if word == "MODEL" else word for word in argv])
-    captured = capsys.readouterr()
-    assert status == 2 and captured.out == ""
-    assert message in captured.err
-    assert captured.err.startswith("kestrel-bench: ") and captured.err.count("\n") == 1
-
-
-class Full(io.StringIO):
-    def flush(self):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-
-@pytest.mark.parametrize(
-    ("stdout", "message"),
-    [
-        (Full(), "standard output cannot be written: No space left on device"),
-        (None, "standard output is closed: redirect it to a file, or to /dev/null"),
-    ],
-)
-def test_a_report_that_cannot_be_written_is_one_line(
-    tiny_model, tmp_path, capsys, monkeypatch, stdout, message
-):
-    text = tmp_path / "text"
-    text.write_text("Once upon a time there was a fox.")
-    monkeypatch.setattr(sys, "stdout", stdout)
-    assert main(["accept", str(tiny_model), "--text", str(text), "--speculate", "1"]) == 1
-    assert capsys.readouterr().err == f"kestrel-bench: {message}\n"
-
-
-def test_a_context_beyond_the_model_says_what_it_needs(capsys):
-    assert main(["decode", "--repeat", "1", "--context-lengths", "4096"]) == 2
-    err = capsys.readouterr().err
-    assert "context 4178: the model's limit is 4096: use 4096 or less (with 82 for what is timed)" in err
-
-
-@pytest.mark.parametrize(
-    ("missing", "argv", "message"),
-    [
-        ("llama_cpp", ("--peer", "llama-cpp-python"), "pip install llama-cpp-python"),
-        ("transformers", ("--peer", "transformers"), "pip install transformers"),
-    ],
-)
-def test_a_missing_peer_is_one_line(tiny_model, capsys, monkeypatch, missing, argv, message):
-    real = importlib.util.find_spec
-    monkeypatch.setattr(
-        peers.importlib.util, "find_spec", lambda name: None if name == missing else real(name)
-    )
-    assert main(["compare", str(tiny_model), *argv]) == 2
-    err = capsys.readouterr().err
-    assert message in err and err.count("\n") == 1
-
-
-@pytest.mark.parametrize(("name", "module"), [("llama-cpp-python", "llama_cpp"), ("transformers", "torch")])
-def test_a_peer_whose_library_does_not_fit_the_system_is_one_line(monkeypatch, tmp_path, name, module):
-    monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.setattr(peers.importlib.metadata, "version", lambda name: "0.0")
-    with pytest.raises(KestrelError, match=f"^{name} cannot load .*{module}.*: update it$"):
-        peers.open_peer(name, tmp_path, str(tmp_path / "tiny.gguf"), 2, 512)
-
-
-def test_llama_cpp_needs_a_file(tiny_model, capsys, monkeypatch):
-    monkeypatch.setattr(peers, "_require", lambda module, package: None)
-    assert main(["compare", str(tiny_model), "--peer", "llama-cpp-python"]) == 2
-    assert "--gguf FILE" in capsys.readouterr().err
-
-
-def test_a_model_without_mtp_says_so(tmp_path, capsys):
-    import checkpoints
-
-    folder = checkpoints.write_checkpoint(tmp_path / "plain", mtp=False)
-    text = tmp_path / "text.txt"
-    text.write_text("The kestrel hangs in the wind. " * 3)
-    for argv in (["schemes"], ["speculate"], ["accept", "--text", str(text)]):
-        command, *rest = argv
-        assert main([command, str(folder), *rest]) == 1
-        err = capsys.readouterr().err
-        assert "this model has no MTP head" in err and err.count("\n") == 1
-
-
-@pytest.mark.parametrize("command", ["speculate", "schemes"])
-def test_more_tokens_than_the_context_holds_are_refused(tiny_model, capsys, command):
-    status = main([command, str(tiny_model), *SHORT, "--tokens", "5000"])
-    captured = capsys.readouterr()
-    assert status == 2 and captured.out == ""
-    assert "--tokens 5000: the context holds " in captured.err and captured.err.count("\n") == 1

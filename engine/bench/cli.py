@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from kestrel_engine.bench import accept, compare, decode, exact, perplexity, speculate
@@ -9,6 +10,8 @@ from kestrel_engine.bench.command import Parser
 from kestrel_engine.bench.schemes import command as schemes
 from kestrel_engine.errors import KestrelError
 
+OUTPUT_CLOSED = 141
+"""What a shell reports for a program that SIGPIPE ended; so does kestrel-chat."""
 COMMANDS = (exact, decode, speculate, accept, schemes, compare, perplexity)
 
 
@@ -32,8 +35,9 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        sys.stderr.close()
-        return 1
+        # What is left to be written goes nowhere, or the end of the process would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OUTPUT_CLOSED
 
 
 if __name__ == "__main__":

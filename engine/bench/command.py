@@ -9,7 +9,7 @@ import math
 import sys
 from collections.abc import Callable
 
-from kestrel_engine.bench.machine import machine_facts
+from kestrel_engine.bench.machine import MUCH, OtherWork, machine_facts
 from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_engine.events import Loading
 from kestrel_engine.loader import LoadedModel, load
@@ -66,7 +66,10 @@ def add_plot(parser: Parser) -> None:
 
 
 def positive(text: str) -> int:
-    value = int(text)
+    try:
+        value = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text}: use a whole number, 1 or more") from None
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text}: use 1 or more")
     return value
@@ -101,6 +104,10 @@ def hit_rates(text: str) -> list[float]:
         rates = [math.nan]
     if not all(0 <= rate <= 1 for rate in rates):
         raise argparse.ArgumentTypeError(f"{text}: use rates from 0 to 1 such as 0.71,0.36,0.5")
+    if len(rates) > MAX_DRAFT:
+        raise argparse.ArgumentTypeError(
+            f"{text}: use at most {MAX_DRAFT} rates, one for each draft of a round"
+        )
     return rates
 
 
@@ -175,11 +182,20 @@ def header(report: dict) -> str:
         f"{machine['cpu']}, {cores}, {threads}",
         f"Python {machine['python']}, {machine['system']}",
     ]
-    return " · ".join(facts)
+    return " · ".join(facts) + _other_work_text(machine.get("other_work"))
+
+
+def _other_work_text(cores: OtherWork | float | None) -> str:
+    """A line about other work, once it is known to have been much."""
+    if not isinstance(cores, float) or cores <= MUCH:
+        return ""
+    return f"\nthe machine did other work meanwhile, {cores:.2f} of a core: figures are disturbed, end what runs beside"
 
 
 def show(report: dict, output: str, text: Callable[[dict], str]) -> None:
-    """Print the report as JSON, or its header and `text`."""
+    """Print the report of what was measured until now as JSON, or its header and `text`."""
+    machine = report["machine"]
+    machine["other_work"] = machine["other_work"].cores()
     try:
         print(json.dumps(report) if output == "json" else f"{header(report)}\n\n{text(report)}", flush=True)
     except BrokenPipeError:

@@ -311,4 +311,4 @@ def _contexts_text(report: dict) -> str:
     )
     fill = report["contexts"][0]["fill"]
     slope_text = f"{report['context_slope_us_per_token']:.3f} microseconds a token of context ({fill} keys)"
-    return f"{table(columns, rows)}\nslope {slope_text}\noutside: what is no matrix kernel"
+    return f"{table(columns, rows)}\nslope {slope_text}\noutside: everything but the matrix kernels"

@@ -30,6 +30,8 @@ class TransformersPeer:
 
     @staticmethod
     def check(folder: Path, gguf: str | None) -> None:
+        if gguf is not None:
+            raise UsageError("--gguf is read by llama-cpp-python alone: leave it out, or name that --peer")
         _require("transformers", "transformers")
         _require("torch", "torch")
 

@@ -282,7 +282,10 @@ def auto_text(found: dict) -> str:
     interval = (
         " ({:.2f} to {:.2f} with 95 % confidence)".format(*found["interval"]) if found["interval"] else ""
     )
+    ratio = f"auto has {found['ratio']:.2f} of the speed of the best{interval}: of {best}"
+    if sum(found["best"].values()) == 1:
+        return f"{ratio} in this one repeat, in which the best is so partly by chance"
     return (
-        f"auto has {found['ratio']:.2f} of the speed of the best{interval}: of {best}, the best in one half of the "
-        f"repeats, measured in the other\nin the first repeat, when it had yet to learn, {found['first']:.2f}"
+        f"{ratio}, the best in one half of the repeats, measured in the other\n"
+        f"in the first repeat, when it had yet to learn, {found['first']:.2f}"
     )

@@ -107,12 +107,13 @@ def measure_contexts(loaded: LoadedModel, lengths: list[int], fill: str, repeat:
         for rows in CONTEXT_ROWS:
             timed_pass(model, state, rows)
         times = {rows: [] for rows in CONTEXT_ROWS}
-        clock = Clock()
+        phases = []
         for _ in range(repeat * PASSES):
             for rows in CONTEXT_ROWS:
                 times[rows].append(timed_pass(model, state, rows))
-        with timed_passes(clock):
-            spent = sum(timed_pass(model, state, 1) for _ in range(PASSES))
+            clock = Clock()
+            with timed_passes(clock):
+                phases.append(phases_ms(clock, timed_pass(model, state, 1) / 1e3, 1))
         found.append(
             {
                 "context": length,
@@ -120,7 +121,7 @@ def measure_contexts(loaded: LoadedModel, lengths: list[int], fill: str, repeat:
                 "ms": median(times[1]),
                 "ms_spread": quartiles(times[1]),
                 "four_rows_ms": median(times[4]),
-                "phases_ms": phases_ms(clock, spent / 1e3, PASSES),
+                "phases_ms": _median_phases(phases),
                 **state_bytes(state, length),
                 "resident_growth_bytes": resident_bytes() - before,
             }
@@ -180,7 +181,7 @@ def measure(loaded: LoadedModel, arguments: argparse.Namespace, progress: Progre
             }
             for count, times in rows.items()
         ],
-        "phases_ms": {name: median([part.get(name, 0.0) for part in phases]) for name in phases[0]},
+        "phases_ms": _median_phases(phases),
         "sampling_top_k_20_ms": median(top_k),
         "prefill_tokens_per_second": median(prefills),
         "prefill_chunk": chunk,
@@ -257,6 +258,11 @@ def text(report: dict) -> str:
     if report["contexts"]:
         lines += ["", _contexts_text(report)]
     return "\n".join(lines)
+
+
+def _median_phases(parts: list[dict[str, float]]) -> dict[str, float]:
+    """Of each phase the median: one disturbed pass would tell wrong shares of all."""
+    return {name: median([part.get(name, 0.0) for part in parts]) for name in parts[0]}
 
 
 def outside_matrices(phases: dict[str, float]) -> float:

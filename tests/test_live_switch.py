@@ -80,3 +80,19 @@ def test_an_answer_that_is_plain_from_its_start_is_marked_once() -> None:
         assert marked(chat) == ["on again"]
 
     drive(scenario, engine=Puppet)
+
+
+def test_a_switch_within_the_tag_that_ends_reasoning_is_marked_at_the_answer() -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ask("question", wait=False)
+        chat.engine.begin(reasoning=True)
+        chat.engine.emit(on(0, ["thought ", "on\n"]))
+        chat.engine.emit(off(1, "</think>"))
+        chat.engine.emit(off(2, "\n\n"))
+        chat.engine.emit(off(3, "plain "))
+        chat.engine.emit(off(4, "line\n"))
+        chat.engine.end()
+        await chat.until(lambda: not chat.conversation.is_answering)
+        assert marked(chat) == ["plain line"]
+
+    drive(scenario, engine=Puppet)

@@ -200,8 +200,12 @@ class Transcript:
         start, end = block.lines[line]
         first, last = (bisect.bisect_left(block.token_starts, offset) for offset in (start, end))
         seen = block.token_indices[max(0, first - 1) : last]
-        if first == 0 and seen and seen[0] > 0:
-            seen.insert(0, seen[0] - 1)  # the last one of the block before
+        if first == 0 and seen:
+            # The one shown last before: between the two may be tokens of a tag, which stand nowhere.
+            before = self.blocks[: self.blocks.index(block)]
+            seen[:0] = next(
+                ([other.token_indices[-1]] for other in reversed(before) if other.token_indices), []
+            )
         return any(self.tokens[a].is_off != self.tokens[b].is_off for a, b in pairwise(seen))
 
     def _moved(self, grown: Block, by: int) -> None:

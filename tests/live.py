@@ -121,6 +121,14 @@ class Driver:
         await self.until(lambda: self.conversation.answer.seed is not None)
         return self.engine
 
+    async def asked_for_lines(self, count: int) -> Puppet:
+        """Ask something, and answer with so many lines; the answer goes on."""
+        engine = await self.asked()
+        for number in range(count):
+            engine.emit(round_of(number, [f"line {number}\n"]))
+        await self.taken()
+        return engine
+
     async def taken(self) -> None:
         """Wait until the screen has all that the engine said."""
         await self.until(lambda: not self.app.bridge._events)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 from collections.abc import Callable
@@ -18,6 +19,14 @@ SIZE = (116, 34)
 
 OFF, ON, END = 4, 25, 36
 """Rounds of the last answer before which speculation is switched off and on, and after which the picture is taken."""
+
+
+SEEDS = range(5, 25)
+"""Tried in turn until the last answer is long enough."""
+
+
+class TooShort(Exception):
+    """The answer was over before the picture could be taken."""
 
 
 class Gate:
@@ -49,6 +58,14 @@ class Gate:
 
 
 def draw(model: str, path: Path) -> None:
+    """Raises SystemExit when all the answers are too short."""
+    for seed in SEEDS:
+        with contextlib.suppress(TooShort):
+            return draw_with(seed, model, path)
+    raise SystemExit("all answers were over too soon: ask for longer ones")
+
+
+def draw_with(seed: int, model: str, path: Path) -> None:
     """Ask a few questions, switch speculation off and on meanwhile, and stop the clock in mid-answer."""
     gate = Gate()
 
@@ -56,7 +73,7 @@ def draw(model: str, path: Path) -> None:
         await chat.until(lambda: gate.is_holding or not chat.conversation.is_answering)
         await chat.taken()
         if not gate.is_holding:
-            raise SystemExit("the answer was over too soon: choose another seed")
+            raise TooShort
 
     async def scenario(chat: Driver) -> None:
         for question in QUESTIONS[:-1]:
@@ -80,7 +97,7 @@ def draw(model: str, path: Path) -> None:
         size=SIZE,
         engine=gate.engine,
         model=model,
-        seed=5,
+        seed=seed,
         temperature=0.6,
         max_tokens=200,
         threads=1,

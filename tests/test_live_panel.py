@@ -123,10 +123,7 @@ def test_the_figures_of_an_answer_are_the_same_wherever_they_stand() -> None:
 
 def test_a_view_that_shows_all_after_a_resize_follows_again() -> None:
     async def scenario(chat: Driver) -> None:
-        engine = await chat.asked()
-        for number in range(60):
-            engine.emit(round_of(number, [f"line {number}\n"]))
-        await chat.taken()
+        engine = await chat.asked_for_lines(60)
         legend = chat.screen.query_one(Legend)
         await chat.pilot.press("pageup")
         assert "↓ more (ctrl+end)" in str(legend.render())

@@ -170,10 +170,7 @@ def test_escape_closes_a_list_of_keys_that_covers_the_chat_before_it_stops_the_a
 
 def test_a_legend_beside_news_is_whole_words() -> None:
     async def scenario(chat: Driver) -> None:
-        engine = await chat.asked()
-        for number in range(60):
-            engine.emit(round_of(number, [f"line {number}\n"]))
-        await chat.taken()
+        engine = await chat.asked_for_lines(60)
         await chat.pilot.press("pageup")
         await chat.until(lambda: "more (ctrl+end)" in legend(chat))
         seen = {}

@@ -177,6 +177,7 @@ def test_the_inspector_leaves_out_whole_facts(size: tuple[int, int]) -> None:
         assert all(known) if size[1] >= 24 else known[1] or not any(known[2:4]), "the guess stays longest"
         title = str(inspector.border_title)
         assert "esc closes" in title and len(title) <= room.width
+        assert all(known) is not title.endswith("too few rows for all")
         engine.end()
 
     drive(scenario, engine=Puppet, size=size)

@@ -41,10 +41,17 @@ class Inspector(Static):
     def _fit(self) -> None:
         """What matters least is left out where rows are few."""
         width, height = self.content_size
-        whole = _KEYS.format(closes=self._closes)
-        self.border_title = whole if len(whole) + 4 <= width else f"{self._closes} closes"
-        if width and height:
-            self.update(Content("\n").join(fit(self._parts, width, height)), layout=False)
+        if not (width and height):
+            return
+        lines = fit(self._parts, width, height)
+        self.update(Content("\n").join(lines), layout=False)
+        title = _KEYS.format(closes=self._closes)
+        if len(title) + 4 > width:
+            title = f"{self._closes} closes"
+        everything = fit(self._parts, width, 99)
+        if len(lines) < len(everything):
+            title = f"{self._closes} closes; too few rows for all"
+        self.border_title = title
 
 
 def describe(shown: ShownToken) -> list[Part]:

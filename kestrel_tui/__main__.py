@@ -2,7 +2,12 @@
 
 import sys
 
-from kestrel_tui.cli import main
+from kestrel_engine.entry import run_command
+
+
+def main() -> int:
+    return run_command("kestrel_tui.cli")
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -209,6 +209,48 @@ def test_a_signal_while_loading_ends_at_once(home: Path) -> None:
     assert time.monotonic() - began < 15  # the load takes thirty seconds
 
 
+@pytest.mark.parametrize(
+    ("entry", "during", "status"),
+    [
+        ("kestrel_tui", "kestrel_tui.cli", -signal.SIGINT),
+        ("kestrel_tui", "kestrel_tui.settings", 130),
+        ("kestrel_tui", "the end", -signal.SIGINT),
+        ("kestrel_engine.bench", "kestrel_engine.bench.cli", -signal.SIGINT),
+        ("kestrel_engine.bench", "numpy", -signal.SIGINT),
+    ],
+)
+def test_ctrl_c_while_python_imports_or_ends_is_quiet(entry: str, during: str, status: int) -> None:
+    script = (
+        "import atexit, os, signal, sys\n"
+        "interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
+        "class Finder:\n"
+        "    def find_spec(name, *_):\n"
+        f"        name == {during!r} and interrupt()\n"
+        "sys.meta_path.insert(0, Finder)\n"
+        f"{during!r} == 'the end' and atexit.register(interrupt)\n"
+        "sys.argv = ['command', '--list']\n"
+        f"from {entry}.__main__ import main\n"
+        "sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr.removeprefix("No chat is saved yet.\n")) == (status, "")
+
+
+def test_ctrl_c_stays_ignored_where_the_shell_has_it_so(home: Path) -> None:
+    script = (
+        "import os, signal, sys\n"
+        "sys.meta_path.insert(0, type('Finder', (), {'find_spec': lambda *_: os.kill(os.getpid(), signal.SIGINT)}))\n"
+        "from kestrel_tui.__main__ import main\n"
+        "sys.exit(main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "--list"],
+        capture_output=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    assert (done.returncode, done.stderr) == (0, b"No chat is saved yet.\n")
+
+
 def test_a_closed_pipe_ends_quietly(home: Path) -> None:
     process = start_chat(home, "-p", "slow")
     process.stdout.read(4)

@@ -8,6 +8,7 @@ import secrets
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,28 +99,29 @@ _MOST_BITS = 256
 """Of a whole number: anything longer is a mistake, and Python refuses to print what is much longer."""
 
 
-def _whole(value: Any) -> int:
+def _whole(value: Any, which: str = "") -> int:
+    """which: what else the number must be, which others check."""
     try:
         number = int(value) if isinstance(value, str) else _of_type(value, int)
     except ValueError:
-        raise _BadValue("use a whole number") from None
+        raise _BadValue(f"use a whole number{which}") from None
     if number.bit_length() > _MOST_BITS:
         raise _BadValue("use a smaller number")
     return number
 
 
 def _positive(value: Any) -> int:
-    number = _whole(value)
+    number = _whole(value, ", 1 or more")
     if number < 1:
         raise _BadValue("use 1 or more")
     return number
 
 
-def _number(value: Any) -> float:
+def _number(value: Any, which: str) -> float:
     try:
         return float(value if isinstance(value, str) else _of_type(value, int, float))
     except (ValueError, OverflowError):
-        raise _BadValue("use a number") from None
+        raise _BadValue(f"use a number{which}") from None
 
 
 def _of_type(value: Any, *types: type) -> Any:
@@ -197,13 +199,13 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "system": _prose,
     "think": _switch,
     "max_tokens": _positive,
-    "temperature": _number,
-    "top_k": _whole,
-    "top_p": _number,
-    "min_p": _number,
-    "presence_penalty": _number,
-    "repetition_penalty": _number,
-    "seed": _whole,
+    "temperature": partial(_number, which=" from 0 to 100"),
+    "top_k": partial(_whole, which=", 0 (off) or more"),
+    "top_p": partial(_number, which=" above 0, up to 1 (off)"),
+    "min_p": partial(_number, which=" from 0 (off) to 1"),
+    "presence_penalty": partial(_number, which=" from -100 to 100"),
+    "repetition_penalty": partial(_number, which=" from 0.01 to 100; 1 is off"),
+    "seed": partial(_whole, which=" from 0 to 2^63-1"),
     "stop": _proses,
     "speculate": parse_speculate,
     "drafter": _text,
@@ -211,9 +213,9 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "draft_vocab": _draft_vocab,
     "quant": _text,
     "device": _text,
-    "threads": _whole,
-    "prefill_chunk": _whole,
-    "context": _whole,
+    "threads": _positive,
+    "prefill_chunk": _positive,
+    "context": partial(_whole, which=", 16 or more"),
     "plain": _switch,
     "no_save": _switch,
     "quiet": _switch,
@@ -221,7 +223,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
 
 
 def _parse(name: str, value: Any) -> Any:
-    """The value of setting `name` (with underscores). Raises UsageError: "top-k x: use a whole number"."""
+    """The value of setting `name` (with underscores). Raises UsageError: "threads x: use a whole number, 1 or more"."""
     shown = name.replace("_", "-")
     try:
         parsed = _PARSERS[name](value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,37 @@ def test_tables_without_end_are_one_line(tmp_path: Path, line: str) -> None:
     path.write_text(line.format("a." * 3000))
     with pytest.raises(UsageError, match="nested more than 8 deep"):
         resolve({}, {}, path)
+
+
+def complaint(tmp_path: Path, name: str, value: str) -> str:
+    with pytest.raises(UsageError) as caught:
+        resolve({name: value}, {}, tmp_path / "none")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "outside"),
+    [
+        ("threads", "0"),
+        ("prefill_chunk", "0"),
+        ("max_tokens", "0"),
+        ("context", "15"),
+        ("top_k", "-1"),
+        ("seed", "-1"),
+        ("temperature", "-1"),
+        ("top_p", "-1"),
+        ("min_p", "-1"),
+        ("presence_penalty", "-101"),
+        ("repetition_penalty", "0"),
+    ],
+)
+def test_what_is_no_number_is_told_which_numbers_are_good(tmp_path: Path, name: str, outside: str) -> None:
+    """The same as a number that is outside of them."""
+    option = f"--{name.replace('_', '-')}"
+    no_number, no_good = complaint(tmp_path, name, "x"), complaint(tmp_path, name, outside)
+    assert no_number.startswith((f"{option} x: use a whole number", f"{option} x: use a number"))
+    limits = re.compile(r"(?<!\w)-?[\d.^]+")
+    assert set(limits.findall(no_good.partition("use ")[2])) <= set(limits.findall(no_number)) != set()
 
 
 def test_more_threads_than_any_machine_has_are_refused(tmp_path: Path) -> None:

@@ -133,11 +133,16 @@ _NAMED = 4
 """Damaged lines of a file that are told one by one."""
 
 
+_ENDLESS = {stat.S_IFIFO: "pipe", stat.S_IFCHR: "device"}
+"""Kinds of files whose reading may never end."""
+
+
 def read_chat(path: Path) -> Chat:
     """Read a journal. Lines that cannot be read are skipped and noted. Raises UsageError."""
     try:
-        if stat.S_ISFIFO(path.stat().st_mode):  # would wait for a writer
-            raise UsageError(f"chat {path.stem} cannot be read (it is a pipe): {path}")
+        kind = stat.S_IFMT(path.stat().st_mode)
+        if kind in _ENDLESS:
+            raise UsageError(f"chat {path.stem} cannot be read (it is a {_ENDLESS[kind]}): {path}")
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
         raise UsageError(f"chat {path.stem} cannot be read ({error.strerror}): {path}") from None
@@ -194,7 +199,7 @@ class ChatStore:
 
         Raises UsageError.
         """
-        files = self.newest_first()
+        files = [path for path in self.newest_first() if path.is_file()]
         if not files:
             raise UsageError("no chat is saved yet: start one without --continue")
         return files[0] if for_prompt else next((path for path in files if _is_held(path)), files[0])

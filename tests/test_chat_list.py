@@ -78,6 +78,23 @@ def test_a_pipe_among_the_chats_is_not_waited_for(home: Path) -> None:
     assert run_chat(home, "--resume", "pipe", "-p", "x").returncode == 2
 
 
+def test_an_endless_device_among_the_chats_is_not_read(home: Path) -> None:
+    path = a_chat(home, "first")
+    path.with_name("endless.jsonl").symlink_to("/dev/zero")
+    done = run_chat(home, "--list")
+    assert (done.returncode, done.stdout.decode().split()[0]) == (0, path.stem)
+    assert done.stderr.count(b"\n") == 1 and b"chat endless cannot be read (it is a device)" in done.stderr
+
+
+def test_continue_passes_over_what_is_no_file(home: Path) -> None:
+    path = a_chat(home, "first")
+    os.utime(path, (1, 1))
+    os.mkfifo(path.with_name("pipe.jsonl"))
+    path.with_name("folder.jsonl").mkdir()
+    assert run_chat(home, "--continue", "-p", "second").returncode == 0
+    assert b'"second"' in path.read_bytes()
+
+
 def test_show_is_markdown(home: Path, capsys: pytest.CaptureFixture) -> None:
     ask("-p", "think", "--system", "Be kind.")
     ask("--continue", "-p", "escape")

@@ -10,10 +10,11 @@ from kestrel_tui.journal import Journal
 from kestrel_tui.stats import TurnStats
 
 REMARKS = {
+    None: "(cut off)",
     "cancelled": "(stopped)",
     "length": "(length limit reached: --max-tokens or the context)",
 }
-"""By finish reason, what a person is told about an end that did not come by itself."""
+"""By finish reason (None: the process died), what a person is told about an end that did not come by itself."""
 
 
 class Answer:

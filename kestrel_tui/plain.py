@@ -10,7 +10,7 @@ import os
 
 from kestrel_engine.events import Event, Failed, Notice, Ready, Released, Round, TurnStarted
 from kestrel_engine.words import counted
-from kestrel_tui.answer import Answer
+from kestrel_tui.answer import REMARKS, Answer
 from kestrel_tui.chats import Chat, Turn, resume_hint
 from kestrel_tui.client import Client, EngineFactory, failure
 from kestrel_tui.commands import Commands, is_command
@@ -101,6 +101,10 @@ class PlainChat:
         write_out(f"{LABEL}{for_terminal(turn.question)}\n")
         with _AnswerText(turn.reasoning_open) as text:
             text.add(turn.text)
+        if turn.finish_reason == "error":
+            complain(turn.message)
+        elif turn.tokens and turn.finish_reason in REMARKS:
+            say(REMARKS[turn.finish_reason])
 
     def recall(self) -> None:
         """Show the chat so far, and let the up arrow bring its questions back."""

@@ -174,6 +174,18 @@ def test_a_chat_that_goes_on_is_shown_again(home: Path) -> None:
     )
 
 
+def test_a_chat_that_goes_on_says_how_its_answers_ended(home: Path) -> None:
+    talk(home, "hello", "break", "fail", "one two")
+    [path] = (home / "data" / "kestrel" / "chats").glob("*.jsonl")
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))  # as a kill leaves it
+    _, errors = talk(home, arguments=("--continue",))
+    assert errors == (
+        "kestrel-chat: a kernel broke: ask again\n"
+        "kestrel-chat: the prompt is longer than the context: shorten it or raise --context\n"
+        "(cut off)\n"
+    )
+
+
 def test_ctrl_c_stops_the_answer_only(home: Path) -> None:
     with Terminal(home) as terminal:
         terminal.expect("User: ")

@@ -99,7 +99,7 @@ def _list() -> int:
         count += 1
     for notice in notices:
         streams.complain(notice)
-    if not count:
+    if not count and not notices:
         streams.say("No chat is saved yet.")
     return 0
 

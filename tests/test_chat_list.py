@@ -57,6 +57,13 @@ def test_list_without_chats(capsys: pytest.CaptureFixture) -> None:
     assert capsys.readouterr() == ("", "No chat is saved yet.\n")
 
 
+def test_list_of_chats_that_cannot_be_read_does_not_deny_them(home: Path) -> None:
+    (home / "data/kestrel/chats/folder.jsonl").mkdir(parents=True)
+    done = run_chat(home, "--list")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr.count(b"\n") == 1 and b"chat folder cannot be read" in done.stderr
+
+
 def test_list_leaves_out_what_cannot_be_read(home: Path, capsys: pytest.CaptureFixture) -> None:
     a_chat(home, "fine")
     (home / "data/kestrel/chats/folder.jsonl").mkdir()

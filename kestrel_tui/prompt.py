@@ -11,7 +11,15 @@ from types import ModuleType
 from kestrel_engine.errors import KestrelError
 from kestrel_tui.interrupts import Raising, Terminated
 from kestrel_tui.sanitize import clean_input, for_terminal
-from kestrel_tui.streams import is_simple_terminal, is_terminal, say, write_err, write_out
+from kestrel_tui.streams import (
+    MOST_INPUT,
+    is_simple_terminal,
+    is_terminal,
+    refuse_too_long,
+    say,
+    write_err,
+    write_out,
+)
 
 LABEL = "User: "
 _FENCE = '"""'
@@ -144,11 +152,13 @@ def _more_waits() -> bool:
 
 
 def _read_line() -> str:
-    """Raises EOFError at the end of input, also of one that is closed; KestrelError when it cannot be read."""
+    """Raises EOFError at the end of input, also of one that is closed; KestrelError when it cannot be read, or
+    has no line end for too long."""
     try:
-        line = sys.stdin.readline() if sys.stdin else ""
+        line = sys.stdin.readline(MOST_INPUT + 1) if sys.stdin else ""
     except OSError as error:
         raise KestrelError(f"standard input cannot be read: {error.strerror or error}") from None
+    refuse_too_long(line)
     if not line:
         raise EOFError
     return line.removesuffix("\n").removesuffix("\r")

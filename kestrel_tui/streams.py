@@ -11,11 +11,14 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import TextIO
 
-from kestrel_engine.errors import KestrelError
+from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_tui.sanitize import for_terminal, one_line
 
 _PATIENCE = 2.0
 """Seconds of reading after which the user is told what is waited for."""
+
+MOST_INPUT = 1 << 26
+"""Bytes of a prompt, or characters of a line. No context holds as much; what never ends would fill the memory."""
 
 
 class OutputClosed(Exception):
@@ -85,18 +88,27 @@ def complain(message: str) -> None:
     say(f"kestrel-chat: {message}")
 
 
+def refuse_too_long(read: str | bytes) -> None:
+    """Raises UsageError if what was read from standard input is longer than MOST_INPUT."""
+    if len(read) > MOST_INPUT:
+        raise UsageError(
+            f"standard input goes on after {MOST_INPUT >> 20} MiB, more than any model takes: shorten it"
+        )
+
+
 def read_stdin(stdin: TextIO | None) -> str:
     """All of standard input as UTF-8 text; bytes that are none become U+FFFD, which is reported.
 
-    Raises KestrelError when it cannot be read.
+    Raises KestrelError when it cannot be read or is too long.
     """
     if stdin is None:
         return ""
     try:
         with _reminder(is_terminal(stdin)):
-            data = stdin.buffer.read()
+            data = stdin.buffer.read(MOST_INPUT + 1)
     except OSError as error:
         raise KestrelError(f"standard input cannot be read: {error.strerror or error}") from None
+    refuse_too_long(data)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -239,3 +239,10 @@ def test_the_output_is_utf_8_even_where_the_locale_is_not(home: Path) -> None:
     done = run_chat(home, "-p", "wide", "--output", "json", environ=environ)
     assert json.loads(done.stdout)["text"].startswith("日本")
     assert os.environ.get("PYTHONIOENCODING") is None
+
+
+def test_an_input_without_end_is_refused(home: Path) -> None:
+    done = run_chat(home, "-p", "-", stdin=b"x" * (64 * 1024 * 1024 + 1))
+    assert (done.returncode, done.stdout) == (2, b"")
+    said = "standard input goes on after 64 MiB, more than any model takes: shorten it"
+    assert done.stderr.decode() == f"kestrel-chat: {said}\n"

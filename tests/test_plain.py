@@ -287,3 +287,10 @@ def test_control_characters_become_visible() -> None:
     assert {character for character in shown if not character.isprintable()} == {"\n", "\t", "\xa0", "\xad"}
     assert sanitize.one_line("a\nb\r\n\tc\x1b ") == "a b   c␛"
     assert os.linesep == "\n"
+
+
+def test_an_input_without_end_is_refused(home: Path) -> None:
+    done = run_chat(home, "--plain", "-q", stdin=b"x" * (64 * 1024 * 1024 + 1))
+    assert (done.returncode, done.stdout) == (2, b"")
+    said = "standard input goes on after 64 MiB, more than any model takes: shorten it"
+    assert done.stderr.decode() == f"kestrel-chat: {said}\n"

@@ -17,6 +17,11 @@ def begin() -> None:
     gc.set_threshold(*_THRESHOLDS)
 
 
+def release() -> None:
+    """What was in use may go: look at all of it again."""
+    gc.unfreeze()
+
+
 def keep(collect: bool) -> None:
     """What is in use stays: never look at it again. collect: throw away first what is not."""
     if collect:

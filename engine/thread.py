@@ -68,6 +68,7 @@ class Engine:
             number, submit = self._commands.get()
             if submit is not None:
                 self._guarded(lambda number=number, submit=submit: self._answer(number, submit))
+        garbage.release()  # or the model, which refers to itself, would outlive an engine that nobody needs
 
     def _load(self) -> bool:
         start = time.perf_counter()

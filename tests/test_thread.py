@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 
 import engines
@@ -56,9 +57,12 @@ def running(echo_model):
 def test_a_collection_in_an_answer_does_not_walk_through_what_was_loaded(echo_model):
     """It would stop the answer for as long as dozens of tokens of a small model take."""
     gc.unfreeze()
-    with Running(echo_model):
+    with Running(echo_model) as engine:
         assert gc.get_freeze_count() > 10 * len(gc.get_objects())
-    gc.unfreeze()
+        model = weakref.ref(engine.engine._loaded.session.model)
+    del engine
+    gc.collect()
+    assert model() is None, "and it goes with its engine"
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kestrel_assets.recipe import corpus, dialogues
+from kestrel_assets.recipe.model_config import ModelConfig
 from kestrel_assets.recipe.render import Renderer
 from kestrel_assets.recipe.tokenizer import load_tokenizer
 
@@ -23,6 +24,20 @@ FILES = (
     "topical_chat",
     "self_dialogue",
 )
+TINY = ModelConfig(
+    vocab_size=96,
+    hidden_size=32,
+    num_hidden_layers=4,
+    num_attention_heads=2,
+    num_key_value_heads=1,
+    head_dim=32,
+    linear_num_key_heads=1,
+    linear_num_value_heads=1,
+    linear_key_head_dim=32,
+    linear_value_head_dim=32,
+    intermediate_size=32,
+)
+"""The smallest model of the recipe, for the tokens of the counting corpus."""
 
 
 def made_up_text(seed: int, words: int) -> str:
@@ -132,3 +147,10 @@ def write_counting_corpus(folder: Path) -> None:
             np.save(folder / f"{split}-{group}-loss.npy", (rng.random(len(ids)) < 0.6).astype(np.uint8))
             np.save(folder / f"{split}-{group}-docs.npy", bounds[:-1])
     (folder / "meta.json").write_text(json.dumps({"vocab_size": 96}))
+
+
+@pytest.fixture(scope="session", name="corpus")
+def counting_corpus(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    write_counting_corpus(folder)
+    return folder

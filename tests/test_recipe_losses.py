@@ -1,6 +1,7 @@
 """kestrel-nano's losses beside torch's own cross-entropy: values, gradients, and which tokens weigh what."""
 
 import pytest
+from small_corpus import TINY
 
 torch = pytest.importorskip("torch")
 
@@ -8,21 +9,7 @@ from torch.nn import functional  # noqa: E402
 
 from kestrel_assets.recipe.cross_entropy import BLOCK, cross_entropy  # noqa: E402
 from kestrel_assets.recipe.losses import LossPlan, TensorBatch, losses  # noqa: E402
-from kestrel_assets.recipe.model import Model, ModelConfig  # noqa: E402
-
-CONFIG = ModelConfig(
-    vocab_size=64,
-    hidden_size=32,
-    num_hidden_layers=4,
-    num_attention_heads=2,
-    num_key_value_heads=1,
-    head_dim=32,
-    linear_num_key_heads=1,
-    linear_num_value_heads=1,
-    linear_key_head_dim=32,
-    linear_value_head_dim=32,
-    intermediate_size=32,
-)
+from kestrel_assets.recipe.model import Model  # noqa: E402
 
 
 def oracle(hidden, weight, target, row_weights):
@@ -57,7 +44,7 @@ def test_cross_entropy_is_torchs(rows, from_teacher, weighted):
 
 def a_batch() -> TensorBatch:
     """Two rows of two documents each, padding at the end of the second."""
-    ids = torch.randint(0, 64, (2, 20), generator=torch.Generator().manual_seed(0))
+    ids = torch.randint(0, TINY.vocab_size, (2, 20), generator=torch.Generator().manual_seed(0))
     segments = torch.tensor([[0] * 9 + [1] * 11, [0] * 12 + [1] * 4 + [-1] * 4])
     answers = torch.rand(2, 20, generator=torch.Generator().manual_seed(1)) < 0.5
     return TensorBatch(ids, segments, answers)
@@ -67,7 +54,7 @@ def a_batch() -> TensorBatch:
 @pytest.mark.parametrize("others_weight", [0.0, 0.25, 1.0])
 def test_others_weigh_as_the_plan_says(others_weight):
     torch.manual_seed(0)
-    model, batch = Model(CONFIG).eval(), a_batch()
+    model, batch = Model(TINY).eval(), a_batch()
     trunk, drafts = losses(model, batch, LossPlan(2, (0.5, 0.4), others_weight, distill=False))
 
     hidden = model.hidden(batch.ids, batch.segments)
@@ -87,7 +74,7 @@ def test_others_weigh_as_the_plan_says(others_weight):
 @torch.no_grad()
 def test_drafts_learn_answers_only_once_the_others_weigh_less():
     torch.manual_seed(0)
-    model, batch = Model(CONFIG).eval(), a_batch()
+    model, batch = Model(TINY).eval(), a_batch()
     _, few = losses(model, batch, LossPlan(1, (0.5,), 0.25, distill=False))
     _, fewer = losses(model, batch, LossPlan(1, (0.5,), 0.0, distill=False))
     _, every = losses(model, batch, LossPlan(1, (0.5,), 1.0, distill=False))

@@ -8,7 +8,6 @@ import time
 
 import numpy as np
 import pytest
-from small_corpus import write_counting_corpus
 
 torch = pytest.importorskip("torch")
 
@@ -28,13 +27,6 @@ from kestrel_assets.recipe.train import (  # noqa: E402
 
 TINY = "hidden_size=64,num_hidden_layers=4,intermediate_size=64,num_attention_heads=2,num_key_value_heads=1"
 TINY += ",head_dim=32,linear_num_key_heads=2,linear_num_value_heads=2,linear_key_head_dim=32,linear_value_head_dim=32"
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpus")
-    write_counting_corpus(folder)
-    return folder
 
 
 def options(corpus, out, *more, steps=8):

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from small_corpus import write_counting_corpus
+from small_corpus import TINY, write_counting_corpus
 
 torch = pytest.importorskip("torch")
 
@@ -16,32 +16,10 @@ from kestrel_assets.recipe.errors import RecipeError  # noqa: E402
 from kestrel_assets.recipe.export import export  # noqa: E402
 from kestrel_assets.recipe.held_out import GroupScore  # noqa: E402
 from kestrel_assets.recipe.model import Model  # noqa: E402
-from kestrel_assets.recipe.model_config import ModelConfig  # noqa: E402
 from kestrel_assets.recipe.train import train  # noqa: E402
 from kestrel_assets.recipe.train_head import HeadTrainer  # noqa: E402
 from kestrel_engine.loader import bundled_model, load  # noqa: E402
 from kestrel_engine.options import EngineOptions, SamplingOptions  # noqa: E402
-
-TINY = ModelConfig(
-    vocab_size=96,
-    hidden_size=32,
-    num_hidden_layers=4,
-    num_attention_heads=2,
-    num_key_value_heads=1,
-    head_dim=32,
-    linear_num_key_heads=1,
-    linear_num_value_heads=1,
-    linear_key_head_dim=32,
-    linear_value_head_dim=32,
-    intermediate_size=32,
-)
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpus")
-    write_counting_corpus(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

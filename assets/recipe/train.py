@@ -3,9 +3,9 @@
     python -m kestrel_assets.recipe.train --corpus build/nano --out build/nano/run --steps 6000
 
 Until three quarters of the steps the loss is on all tokens in rows of 512. In the last quarter the learning
-rate falls linearly to zero, rows have 1024 tokens, and users' turns count a quarter of assistant turns. In the
-last twenty-fifth assistant turns alone count. Starting the same command again continues; a larger --steps prolongs
-the stable phase.
+rate falls linearly to zero, rows are half as many and twice as long, and users' turns count a quarter of
+assistant turns. In the last twenty-fifth assistant turns alone count. Starting the same command again continues;
+a larger --steps prolongs the stable phase.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from kestrel_assets.recipe.losses import LossPlan, TensorBatch, losses, total_lo
 from kestrel_assets.recipe.model import Model
 from kestrel_assets.recipe.model_config import ModelConfig
 from kestrel_assets.recipe.muon import Muon
+from kestrel_assets.recipe.options import make_parser, parse_floats, parse_mix, parse_model
 from kestrel_assets.recipe.run_state import check_settings, read_state, write_state
 
 # Shares of rows. Stories and talk between people have no assistant: they count whole, and not at the very end.
@@ -296,38 +297,19 @@ def say(line: str) -> None:
     print(line, flush=True)
 
 
-def parse_mix(text: str) -> dict[str, float]:
-    """`generated=0.5,stories=0.5` as a dict."""
-    return {name: float(share) for name, share in (pair.split("=") for pair in text.split(","))}
-
-
-def parse_model(text: str) -> list[tuple[str, int]]:
-    """`hidden_size=256,num_hidden_layers=8`: changed fields of the model config."""
-    return [(name, int(value)) for name, value in (pair.split("=") for pair in text.split(","))]
-
-
-def parse_floats(text: str) -> tuple[float, ...]:
-    return tuple(float(x) for x in text.split(","))
-
-
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="kestrel_assets.recipe.train",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = make_parser(
+        "train",
+        __doc__,
+        steps=6000,
+        warmup=100,
+        rows=8,
+        lr=0.02,
+        lr_small=0.003,
+        eval_every=200,
+        eval_documents=40,
     )
     add = parser.add_argument
-    add("--corpus", type=Path, required=True, help="folder written by kestrel_assets.recipe.corpus")
-    add("--out", type=Path, required=True, help="folder of the run")
-    add("--steps", type=int, default=6000)
-    add("--warmup", type=int, default=100)
-    add("--rows", type=int, default=8, help="rows a step (half of it, twice as long, in the final phase)")
-    add("--row-length", type=int, default=512)
-    add("--optimizer", choices=["muon", "adamw"], default="muon")
-    add("--lr", type=float, default=0.02, help="peak rate of the weight matrices")
-    add("--lr-small", type=float, default=0.003, help="peak rate of the embedding, norms and scalars (AdamW)")
-    add("--weight-decay", type=float, default=0.1)
-    add("--clip", type=float, default=1.0)
     add("--mtp-weights", type=parse_floats, default=(0.3, 0.2, 0.15))
     add("--final-mtp-weights", type=parse_floats, default=(0.5, 0.4, 0.3))
     add(
@@ -342,16 +324,6 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--final-mix", type=parse_mix, default=FINAL_MIX)
     add("--answers-mix", type=parse_mix, default=ANSWERS_MIX)
     add("--model", type=parse_model, default=[], help="changed config fields, e.g. hidden_size=320")
-    add("--precision", choices=["bf16", "fp32"], default="bf16")
-    add("--device", choices=["auto", "cpu", "cuda"], default="auto")
-    add("--threads", type=int, choices=[1, 2], default=1)
-    add("--nice", type=int, default=10)
-    add("--seed", type=int, default=1)
-    add("--log-every", type=int, default=10)
-    add("--eval-every", type=int, default=200)
-    add("--eval-documents", type=int, default=40, help="held-out documents a group in each evaluation")
-    add("--save-minutes", type=float, default=5.0)
-    add("--accept-corpus", action="store_true", help="go on from the checkpoint with a changed corpus")
     return parser.parse_args(arguments)
 
 

@@ -26,14 +26,8 @@ from kestrel_assets.recipe.export import export_run
 from kestrel_assets.recipe.held_out import OWN, GroupScore, HeldOut
 from kestrel_assets.recipe.losses import TensorBatch
 from kestrel_assets.recipe.model import load_checkpoint
-from kestrel_assets.recipe.train import (
-    Trainer,
-    make_optimizers,
-    parse_floats,
-    parse_mix,
-    pick_device,
-    train,
-)
+from kestrel_assets.recipe.options import make_parser, parse_floats, parse_mix
+from kestrel_assets.recipe.train import Trainer, make_optimizers, pick_device, train
 
 MIX = {
     "own_generated": 0.26,
@@ -115,40 +109,24 @@ class HeadTrainer(Trainer):
 
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="kestrel_assets.recipe.train_head",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = make_parser(
+        "train_head",
+        __doc__,
+        steps=1480,
+        warmup=20,
+        rows=4,
+        lr=0.004,
+        lr_small=0.0005,
+        eval_every=250,
+        eval_documents=20,
     )
-    add = parser.add_argument
-    add("--corpus", type=Path, required=True, help="folder written by kestrel_assets.recipe.corpus")
+    add, plan = parser.add_argument, DraftPlan()
     add("--own", type=Path, help="folder written by kestrel_assets.recipe.own_text")
     add("--checkpoint", type=Path, required=True, help="folder of the model whose head is trained")
-    add("--out", type=Path, required=True, help="folder of the run")
-    add("--steps", type=int, default=1480)
-    add("--warmup", type=int, default=20)
-    add("--rows", type=int, default=4, help="rows a step")
-    add("--row-length", type=int, default=512)
-    add("--optimizer", choices=["muon", "adamw"], default="muon")
-    add("--lr", type=float, default=0.004, help="peak rate of the weight matrices")
-    add("--lr-small", type=float, default=0.0005, help="peak rate of the norms (AdamW)")
-    add("--weight-decay", type=float, default=0.1)
-    add("--clip", type=float, default=1.0)
-    plan = DraftPlan()
     add("--depth-weights", type=parse_floats, default=plan.depth_weights, help="of drafts 1, 2, ...")
     add("--variation", type=float, default=plan.variation, help="share of the total variation in the loss")
     add("--temperature", type=float, default=plan.temperature, help="of the total variation")
     add("--mix", type=parse_mix, default=MIX)
-    add("--precision", choices=["bf16", "fp32"], default="bf16")
-    add("--device", choices=["auto", "cpu", "cuda"], default="auto")
-    add("--threads", type=int, choices=[1, 2], default=1)
-    add("--nice", type=int, default=10)
-    add("--seed", type=int, default=1)
-    add("--log-every", type=int, default=10)
-    add("--eval-every", type=int, default=250)
-    add("--eval-documents", type=int, default=20, help="held-out documents a group in each evaluation")
-    add("--save-minutes", type=float, default=5.0)
-    add("--accept-corpus", action="store_true", help="go on from the checkpoint with a changed corpus")
     return parser.parse_args(arguments)
 
 

@@ -12,7 +12,7 @@ import types
 import numpy as np
 import pytest
 
-from kestrel_engine.bench import accept, arithmetic, command, compare, machine
+from kestrel_engine.bench import accept, arithmetic, command, compare, machine, starts
 from kestrel_engine.bench.contestant import Answered
 from kestrel_engine.bench.phases import Clock, phases_ms
 from kestrel_engine.bench.scripted import Script
@@ -212,6 +212,12 @@ def test_one_of_something_is_not_called_many():
     ):
         assert words in shown
     assert not re.search(r"\b1 [a-z]+s\b", shown)
+
+
+def test_answers_that_end_early_are_not_said_to_be_whole():
+    report = {"starts": ["a", "b"], "tokens": 64, "repeat": 3}
+    assert starts.extent_text(report) == starts.extent_text(report, 128) == "2 starts of 64 tokens, 3 repeats"
+    assert starts.extent_text(report, 95) == "2 starts of at most 64 tokens (95 in all), 3 repeats"
 
 
 def test_other_work_is_what_all_cores_did_without_us():

@@ -110,6 +110,9 @@ def test_speculate_without_auto_compares_it_with_nothing(tiny_model, capsys):
     status, report = bench(capsys, "speculate", tiny_model, *SHORT, *argv)
     assert status == 0 and report["auto_of_best"] is report["auto_against_best"] is None
     assert "auto" not in speculate.text(report)
+    assert report["emitted"] == 4 and "; 1 start of 4 tokens, 1 repeat\n" in speculate.text(report)
+    ended = speculate.text(report | {"emitted": 3})
+    assert "; 1 start of at most 4 tokens (3 in all), 1 repeat\n" in ended
 
 
 def test_what_is_said_of_auto():

@@ -9,7 +9,7 @@ import types
 import pytest
 from bench_runs import bench
 
-from kestrel_engine.bench import peers
+from kestrel_engine.bench import compare, peers
 from kestrel_engine.bench.cli import main
 from kestrel_engine.bench.compare import common_prefix
 from kestrel_engine.errors import KestrelError
@@ -23,6 +23,9 @@ def test_compare_with_transformers(tiny_model, capsys):
     engines = {run["engine"]: run for run in report["runs"]}
     assert engines.keys() == {"kestrel, plain", "kestrel, speculative", "transformers"}
     assert engines["transformers"]["ratio"] == 1.0 and report["compared_tokens"] == 5
+    assert "greedy, 1 start of at most 9 tokens (5 in all), 1 repeat\n" in compare.text(
+        report | {"tokens": 9}
+    )
 
 
 def test_llama_cpp_is_fed_token_by_token(monkeypatch, tmp_path):

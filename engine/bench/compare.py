@@ -125,8 +125,9 @@ def text(report: dict) -> str:
         for row in report["runs"]
     ]
     columns = ("engine", "format", "ms/token", "lowest-highest", f"x {report['peer']}")
+    extent = extent_text(report, report["compared_tokens"] // report["repeat"])
     return (
-        f"{report['peer']} {report['peer_version']}; greedy, {extent_text(report)}\n\n{table(columns, rows)}\n\n"
+        f"{report['peer']} {report['peer_version']}; greedy, {extent}\n\n{table(columns, rows)}\n\n"
         f"the same before the first difference: {report['same_leading_tokens']} of "
         f"{counted(report['compared_tokens'], 'token')} (the peer rounds in another order)"
     )

@@ -165,6 +165,7 @@ def measure(
         "draft_cost_paid": accept is None or loaded.config.has_mtp,
         "starts": [start.name for start in begun],
         "tokens": arguments.tokens,
+        "emitted": plain.tokens(0),
         "repeat": len(speeds),
         "plain_ms_per_token": median(speeds),
         "plain_ms_per_token_spread": spread(speeds),
@@ -270,7 +271,7 @@ def text(report: dict) -> str:
     auto = report["auto_against_best"]
     beside = "" if auto is None else f"\n{auto_text(auto)}"
     return (
-        f"{acceptance_text(report)}; {extent_text(report)}\n"
+        f"{acceptance_text(report)}; {extent_text(report, report['emitted'])}\n"
         f"plain {report['plain_ms_per_token']:.2f} ms/token ({low:.2f} to {high:.2f})\n\n"
         f"{table(columns, rows)}\n\nleast gain of any start: {worst}{beside}"
     )

@@ -48,7 +48,10 @@ def starts(loaded: LoadedModel, count: int, tokens: int = 0) -> list[Start]:
     return begun
 
 
-def extent_text(report: dict) -> str:
-    """How much was measured: "2 starts of 32 tokens, 1 repeat"."""
+def extent_text(report: dict, emitted: int | None = None) -> str:
+    """How much was measured: "2 starts of 32 tokens, 1 repeat". `emitted`: tokens of a repeat, where answers may end
+    before they have as many as they may."""
     begun, tokens = counted(len(report["starts"]), "start"), counted(report["tokens"], "token")
+    if emitted is not None and emitted < len(report["starts"]) * report["tokens"]:
+        tokens = f"at most {tokens} ({emitted} in all)"
     return f"{begun} of {tokens}, {counted(report['repeat'], 'repeat')}"

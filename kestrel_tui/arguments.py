@@ -89,6 +89,9 @@ class _Parser(argparse.ArgumentParser):
             hint = "a value that begins with a dash is written --option=VALUE"
         raise UsageError(f"{message}: {hint}")
 
+    def print_help(self, file: object = None) -> None:
+        streams.write_out(self.format_help())  # argparse's own keeps silent about what was not written
+
 
 class _Version(argparse.Action):
     """Prints the version. It is looked up only then: importlib.metadata takes its time."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kestrel_engine.errors import KestrelError, UsageError
+from kestrel_engine.output import OUTPUT_CLOSED, OutputClosed, prepare
 from kestrel_tui import arguments, streams
 from kestrel_tui.sanitize import clean_input, one_line
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from kestrel_tui.settings import Settings
 
 INTERRUPTED = 130
-OUTPUT_CLOSED = 141
-"""What a shell reports for a program that SIGPIPE ended."""
 
 
 def main(argv: Sequence[str] | None = None, engine_factory: EngineFactory | None = None) -> int:
@@ -31,7 +30,7 @@ def main(argv: Sequence[str] | None = None, engine_factory: EngineFactory | None
     engine_factory: makes the engine, called like `kestrel_engine.thread.Engine`; None is that engine.
     """
     try:
-        streams.prepare()
+        prepare()
         try:
             given = arguments.parse(list(sys.argv[1:] if argv is None else argv))
             status = _run_reporting(given, engine_factory)
@@ -44,7 +43,7 @@ def main(argv: Sequence[str] | None = None, engine_factory: EngineFactory | None
         return error.exit_status
     except KeyboardInterrupt:
         return INTERRUPTED
-    except streams.OutputClosed:
+    except OutputClosed:
         return OUTPUT_CLOSED
 
 
@@ -71,7 +70,7 @@ def _run(given: dict[str, Any], factory: EngineFactory | None) -> int:
             if "show" in given:
                 return _show(given["show"])
             return _talk(given, settings, factory)
-        except (KestrelError, streams.OutputClosed):
+        except (KestrelError, OutputClosed):
             raise
         except Exception as error:
             where = log.record(error)

@@ -19,6 +19,7 @@ from kestrel_engine.events import (
     TurnEnded,
     TurnStarted,
 )
+from kestrel_engine.output import OutputClosed
 from kestrel_tui.answer import Answer
 from kestrel_tui.chats import Chat, resume_hint
 from kestrel_tui.client import Client, EngineFactory, failure
@@ -28,7 +29,7 @@ from kestrel_tui.objects import round_object, token_object
 from kestrel_tui.progress import LoadingProgress
 from kestrel_tui.reasoning import Piece, ReasoningSplitter
 from kestrel_tui.settings import Settings
-from kestrel_tui.streams import OutputClosed, is_terminal, say, show_out, write_err, write_out
+from kestrel_tui.streams import is_terminal, say, show_out, write_err, write_out
 
 SCHEMA = 1
 INTERRUPTED = 130

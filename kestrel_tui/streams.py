@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import stat
 import sys
@@ -12,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from kestrel_engine.errors import KestrelError, UsageError
+from kestrel_engine.output import write_out
 from kestrel_tui.sanitize import for_terminal, one_line
 
 _PATIENCE = 2.0
@@ -19,10 +19,6 @@ _PATIENCE = 2.0
 
 MOST_INPUT = 1 << 26
 """Bytes of a prompt, or characters of a line. No context holds as much; what never ends would fill the memory."""
-
-
-class OutputClosed(Exception):
-    """Whoever read standard output has gone away."""
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -35,35 +31,6 @@ def is_terminal(stream: TextIO | None) -> bool:
 def is_simple_terminal(environ: Mapping[str, str]) -> bool:
     """Whether not a single escape sequence is wanted: TERM=dumb, or NO_COLOR set to something."""
     return environ.get("TERM", "") in ("", "dumb") or bool(environ.get("NO_COLOR"))
-
-
-def prepare() -> None:
-    """Make the streams usable whatever the shell handed over: closed, or unable to write some characters.
-
-    Raises KestrelError when standard output is closed.
-    """
-    # Closed descriptors are filled, or the next file to be opened would become a standard stream.
-    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
-        pass
-    os.close(descriptor)
-    sys.stderr = sys.stderr or io.TextIOWrapper(io.BytesIO())
-    if sys.stdout is None:
-        sys.stdout = io.TextIOWrapper(io.BytesIO())
-        raise KestrelError("standard output is closed: redirect it to a file, or to /dev/null")
-    for stream in (sys.stdout, sys.stdin):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
-
-
-def write_out(text: str) -> None:
-    """Write to standard output at once. Raises OutputClosed, or KestrelError when the disk refuses."""
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise OutputClosed from None
-    except OSError as error:
-        raise KestrelError(f"standard output cannot be written: {error.strerror or error}") from None
 
 
 def show_out(text: str) -> None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import math
 import sys
 from collections.abc import Callable
 
 from kestrel_engine.bench.machine import MUCH, OtherWork, machine_facts
-from kestrel_engine.errors import KestrelError, UsageError
+from kestrel_engine.errors import UsageError
 from kestrel_engine.events import Loading
 from kestrel_engine.loader import LoadedModel, load
 from kestrel_engine.mapped_file import wait_until_moved
 from kestrel_engine.options import MAX_DRAFT, DraftLength, EngineOptions
+from kestrel_engine.output import write_out
 from kestrel_engine.words import counted
 
 SCHEMA = 1
@@ -25,6 +25,9 @@ FORMATS = ("bf16", "q8", "q4")
 class Parser(argparse.ArgumentParser):
     def error(self, message: str):
         raise UsageError(f"{message}: see kestrel-bench --help")
+
+    def print_help(self, file=None) -> None:
+        write_out(self.format_help())  # argparse's own keeps silent about what was not written
 
 
 def add_command(commands, name: str, summary: str, run: Callable[[argparse.Namespace], int]) -> Parser:
@@ -196,11 +199,4 @@ def show(report: dict, output: str, text: Callable[[dict], str]) -> None:
     """Print the report of what was measured until now as JSON, or its header and `text`."""
     machine = report["machine"]
     machine["other_work"] = machine["other_work"].cores()
-    try:
-        print(json.dumps(report) if output == "json" else f"{header(report)}\n\n{text(report)}", flush=True)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            sys.stdout.close()  # or the end of the process would try once more
-        raise KestrelError(f"standard output cannot be written: {error.strerror}") from None
+    write_out((json.dumps(report) if output == "json" else f"{header(report)}\n\n{text(report)}") + "\n")

@@ -31,6 +31,7 @@ from kestrel_engine.bench.starts import encode
 from kestrel_engine.events import Event, Round
 from kestrel_engine.loader import LoadedModel
 from kestrel_engine.options import MAX_DRAFT, DraftLength, SamplingOptions
+from kestrel_engine.output import write_out
 from kestrel_engine.session import Session, Turn
 from kestrel_engine.state import CONV_HISTORY, State
 
@@ -230,7 +231,7 @@ def run(arguments: argparse.Namespace) -> int:
     for loaded in load_formats(arguments, progress):
         if as_text and not report:
             columns = _LINE.format("format", "sampling", "mode", "accepted", "verdict")
-            print(f"{header(frame(loaded, 'exact', arguments.quant))}\n\n{columns}", flush=True)
+            write_out(f"{header(frame(loaded, 'exact', arguments.quant))}\n\n{columns}\n")
         report = frame(loaded, "exact", arguments.quant)
         for row in run_format(loaded, arguments.tokens):
             checked.append({"format": loaded.format, **row})
@@ -244,7 +245,7 @@ def run(arguments: argparse.Namespace) -> int:
     }
     verdict = f"{identical} of {len(checked)} modes identical to plain decoding, tokens and state"
     if as_text:
-        print(f"{report['model']}: {verdict}")
+        write_out(f"{report['model']}: {verdict}\n")
     else:
         show(report, "json", str)
     return 0 if identical == len(checked) else 1
@@ -253,4 +254,4 @@ def run(arguments: argparse.Namespace) -> int:
 def _print_row(row: dict) -> None:
     verdict = "identical" if row["identical"] else f"DIFFERENT: {row['difference']}"
     hits = f"{row['accepted']}/{row['drafted']}"
-    print(_LINE.format(row["format"], row["sampling"], row["mode"], hits, verdict), flush=True)
+    write_out(_LINE.format(row["format"], row["sampling"], row["mode"], hits, verdict) + "\n")

@@ -19,7 +19,7 @@ DRAFT_VOCABULARY = 32_768
 """Rows by default."""
 FORMATS = {"bf16": "q8", "q8": "q4", "q4": "q4"}
 """Format of a head for a model in each format. On kestrel-nano rounds of three drafts have as many tokens with a q8
-head as with a bf16 one, and 3 % fewer with a q4 one, for half of the head's time."""
+head as with a bf16 one, and 3 % fewer with a q4 one, for half of the bytes."""
 BLOCK_ROWS = 256
 """Rows packed together as they come; only the newest block is ever packed again."""
 

@@ -26,7 +26,7 @@ INFINITY_BITS = 0x7F80
 """Bfloat16 bits of infinity; without the sign, NaNs are above it."""
 MTP_FORMATS = {"bf16": "q8"}
 """Format of the MTP head's matrices on the CPU, by that of the model, where it is another: drafts may be anything, and
-a quantised head is read and multiplied in half the time. On kestrel-nano it accepts as much."""
+a q8 head has half of the bytes. On kestrel-nano rounds of three drafts have as many tokens with it."""
 CHECK_ITEMS = 1 << 18
 """Weights looked at together: few enough to stay in a core's cache."""
 

@@ -244,6 +244,17 @@ def test_much_other_work_is_told_beside_the_figures(capsys):
         assert json.loads(capsys.readouterr().out)["machine"]["other_work"] == cores
 
 
+def test_other_work_is_told_in_cores_and_beside_times_alone():
+    facts = machine.machine_facts(2) | {"other_work": 1.9}
+    report = {"machine": facts, "model": "m", "format": "q8"}
+    warned = {
+        name for name in command.TIMED if ", 1.90 cores: " in command.header(report | {"command": name})
+    }
+    assert warned == {"decode", "speculate", "schemes", "compare"}
+    for name in ("exact", "accept", "perplexity"):
+        assert command.header(report | {"command": name}).count("\n") == 0
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell")
 def test_the_clocks_of_other_work_go_on():
     before = machine._seconds()

@@ -20,6 +20,8 @@ from kestrel_engine.words import counted
 SCHEMA = 1
 CONTEXT = 1024
 FORMATS = ("bf16", "q8", "q4")
+TIMED = ("decode", "speculate", "schemes", "compare")
+"""Commands that measure time; the others count, which other work does not disturb."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -185,14 +187,18 @@ def header(report: dict) -> str:
         f"{machine['cpu']}, {cores}, {threads}",
         f"Python {machine['python']}, {machine['system']}",
     ]
-    return " · ".join(facts) + _other_work_text(machine.get("other_work"))
+    is_timed = report["command"] in TIMED
+    return " · ".join(facts) + (_other_work_text(machine.get("other_work")) if is_timed else "")
 
 
 def _other_work_text(cores: OtherWork | float | None) -> str:
     """A line about other work, once it is known to have been much."""
     if not isinstance(cores, float) or cores <= MUCH:
         return ""
-    return f"\nthe machine did other work meanwhile, {cores:.2f} of a core: figures are disturbed, end what runs beside"
+    much = f"{cores:.2f} of a core" if cores < 1 else f"{cores:.2f} cores"
+    return (
+        f"\nthe machine did other work meanwhile, {much}: the times are disturbed; end it and measure again"
+    )
 
 
 def show(report: dict, output: str, text: Callable[[dict], str]) -> None:

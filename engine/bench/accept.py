@@ -70,13 +70,18 @@ def measure(loaded: LoadedModel, text: str, length: int, limit: int, progress: P
 
 
 def add_options(commands) -> None:
-    parser = add_command(commands, "accept", "how often are drafts right over a text?", run)
+    parser = add_command(commands, "accept", "how often are drafts right over a text?", __doc__, run)
     add_one_format(parser)
-    parser.add_argument("--text", required=True, help="UTF-8 text file")
+    parser.add_argument("--text", required=True, metavar="FILE", help="UTF-8 text file")
     parser.add_argument(
-        "--speculate", type=int, choices=range(1, MAX_DRAFT + 1), default=4, metavar="K", help="drafts (4)"
+        "--speculate",
+        type=int,
+        choices=range(1, MAX_DRAFT + 1),
+        default=4,
+        metavar="K",
+        help="drafts a round (4)",
     )
-    parser.add_argument("--tokens", type=positive, default=5000, help="most positions (5000)")
+    parser.add_argument("--tokens", type=positive, default=5000, metavar="N", help="most positions (5000)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -92,5 +97,7 @@ def text(report: dict) -> str:
     rows = [(str(n + 1), *pair) for n, pair in enumerate(zip(report["alpha"], report["p"], strict=True))]
     return (
         f"teacher-forced over {counted(report['positions'], 'position')}\n\n"
-        f"{table(('draft', 'alpha', 'p'), rows)}\n\nE[tokens/round] {report['expected_length']:.3f}"
+        f"{table(('draft', 'alpha', 'p'), rows)}\n\nE[tokens/round] {report['expected_length']:.3f}\n"
+        "alpha: share of the drafts right, where all before were right; p: share right with all before\n"
+        "E[tokens/round]: the model's own token and the sum of p"
     )

@@ -14,8 +14,15 @@ COMMANDS = (exact, decode, speculate, accept, schemes, compare, perplexity)
 
 
 def _parser() -> Parser:
-    parser = Parser(prog="kestrel-bench", description="Measurements of the Kestrel engine.")
-    commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser, metavar="COMMAND")
+    parser = Parser(
+        prog="kestrel-bench",
+        description="Measurements of the Kestrel engine. COMMAND --help tells its options, their defaults in brackets.",
+        epilog="Exit status: 0 ok, 1 failure or a text that differs, 2 usage, 130 interrupted, "
+        "141 when the reader of the output goes away.",
+    )
+    commands = parser.add_subparsers(
+        dest="command", required=True, title="commands", parser_class=Parser, metavar="COMMAND"
+    )
     for command in COMMANDS:
         command.add_options(commands)
     return parser

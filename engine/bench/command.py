@@ -32,19 +32,25 @@ class Parser(argparse.ArgumentParser):
         write_out(self.format_help())  # argparse's own keeps silent about what was not written
 
 
-def add_command(commands, name: str, summary: str, run: Callable[[argparse.Namespace], int]) -> Parser:
+def add_command(
+    commands, name: str, summary: str, description: str, run: Callable[[argparse.Namespace], int]
+) -> Parser:
     """A subcommand with the options that every command has."""
-    parser = commands.add_parser(name, help=summary, description=summary)
-    parser.add_argument("model", nargs="?", help="folder or hub id; default: the bundled kestrel-nano")
-    parser.add_argument("--output", choices=("text", "json"), default="text")
-    parser.add_argument("--threads", type=positive, help="default: physical cores")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    parser = commands.add_parser(name, help=summary, description=description)
+    parser.add_argument("model", nargs="?", help="folder or hub id (the bundled kestrel-nano)")
+    parser.add_argument(
+        "--output", choices=("text", "json"), default="text", help="tables, or one object (text)"
+    )
+    parser.add_argument("--threads", type=positive, metavar="N", help="threads (one for each physical core)")
+    parser.add_argument(
+        "--device", choices=("auto", "cpu", "cuda"), default="auto", help="where the model runs (auto)"
+    )
     parser.set_defaults(run=run)
     return parser
 
 
 def add_one_format(parser: Parser) -> None:
-    parser.add_argument("--quant", choices=("auto", *FORMATS), default="auto", help="weight format")
+    parser.add_argument("--quant", choices=("auto", *FORMATS), default="auto", help="weight format (auto)")
 
 
 def add_repeat(parser: Parser, repeat: int) -> None:

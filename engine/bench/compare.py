@@ -85,14 +85,23 @@ def measure(
 
 
 def add_options(commands) -> None:
-    parser = add_command(commands, "compare", "Kestrel beside another engine in the same run", run)
+    parser = add_command(commands, "compare", "Kestrel beside another engine in the same run", __doc__, run)
     add_one_format(parser)
     add_repeat(parser, 3)
-    parser.add_argument("--peer", choices=tuple(PEERS), required=True, help="must be installed")
-    parser.add_argument("--gguf", metavar="FILE", help="the same model for llama-cpp-python")
-    parser.add_argument("--tokens", type=positive, default=TOKENS, help=f"tokens from each start ({TOKENS})")
     parser.add_argument(
-        "--starts", type=int, choices=range(1, len(PROMPTS) + 1), default=2, metavar="N", help="starts (2)"
+        "--peer", choices=tuple(PEERS), required=True, help="the other engine, which must be installed"
+    )
+    parser.add_argument("--gguf", metavar="FILE", help="the same model for llama-cpp-python")
+    parser.add_argument(
+        "--tokens", type=positive, default=TOKENS, metavar="N", help=f"most tokens from each start ({TOKENS})"
+    )
+    parser.add_argument(
+        "--starts",
+        type=int,
+        choices=range(1, len(PROMPTS) + 1),
+        default=2,
+        metavar="N",
+        help=f"how many of the {len(PROMPTS)} prompts (2)",
     )
     add_plot(parser)
 
@@ -128,6 +137,7 @@ def text(report: dict) -> str:
     extent = extent_text(report, report["compared_tokens"] // report["repeat"])
     return (
         f"{report['peer']} {report['peer_version']}; greedy, {extent}\n\n{table(columns, rows)}\n\n"
+        f"x {report['peer']}: how many times as fast; lowest-highest: of ms/token, over the repeats\n"
         f"the same before the first difference: {report['same_leading_tokens']} of "
         f"{counted(report['compared_tokens'], 'token')} (the peer rounds in another order)"
     )

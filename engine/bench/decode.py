@@ -190,20 +190,28 @@ def measure(loaded: LoadedModel, arguments: argparse.Namespace, progress: Progre
 
 def add_options(commands) -> None:
     parser = add_command(
-        commands, "decode", "what does a plain step cost, and how near is it to the floor?", run
+        commands, "decode", "what does a plain step cost, and how near is it to the floor?", __doc__, run
     )
     add_one_format(parser)
     add_repeat(parser, 5)
-    parser.add_argument("--tokens", type=positive, default=TOKENS, help=f"plain tokens a repeat ({TOKENS})")
-    parser.add_argument("--prefill-tokens", type=positive, default=256, help="tokens of the prefill (256)")
     parser.add_argument(
-        "--context-lengths", type=counts, default=[], metavar="N,N", help="also the cost at these contexts"
+        "--tokens", type=positive, default=TOKENS, metavar="N", help=f"plain tokens a repeat ({TOKENS})"
+    )
+    parser.add_argument(
+        "--prefill-tokens", type=positive, default=256, metavar="N", help="tokens of the prefill (256)"
+    )
+    parser.add_argument(
+        "--context-lengths",
+        type=counts,
+        default=[],
+        metavar="N,N",
+        help="also the cost at these lengths of context (none)",
     )
     parser.add_argument(
         "--context-fill",
         choices=("synthetic", "prefill"),
         default="synthetic",
-        help="how those contexts come about: random keys and values, or tokens read (slow)",
+        help="how those contexts come about: random keys and values, or tokens read, which is slow (synthetic)",
     )
     add_plot(parser)
 
@@ -243,7 +251,7 @@ def text(report: dict) -> str:
         f"weights          {report['weight_bytes'] / 1e6:8.1f} MB a step",
         f"read bandwidth   {report['read_bandwidth_gbps']:8.1f} GB/s, measured in this run "
         f"({report['read_bandwidth_spread'][0]:.1f} to {report['read_bandwidth_spread'][1]:.1f})",
-        f"floor            {report['floor_ms']:8.2f} ms: the step reads at "
+        f"floor            {report['floor_ms']:8.2f} ms, the weights at that bandwidth: the step reads at "
         f"{100 * report['bandwidth_share']:.0f} % of the bandwidth{_doubt(report)}",
         f"prefill          {report['prefill_tokens_per_second']:8.1f} tokens/s in chunks of "
         f"{report['prefill_chunk']}",
@@ -252,6 +260,7 @@ def text(report: dict) -> str:
             ("rows in a pass", "ms", "x one row"),
             [(str(row["rows"]), row["ms"], row["cost"]) for row in report["rows"]],
         ),
+        "rows: tokens together, all their logits computed; a round of k drafts has k + 1",
         "",
         _phases_text(report),
     ]
@@ -285,6 +294,7 @@ def _phases_text(report: dict) -> str:
     ordered = sorted(phases.items(), key=lambda item: -item[1])
     rows = [(name, ms, 100 * ms / total) for name, ms in ordered]
     return table(("phase of a plain step", "ms", "%"), [*rows, ("all", total, 100.0)]) + (
+        "\ndelta: convolution and recurrence of the linear-attention layers; python: what no kernel accounts for"
         f"\nsampling with top-k 20 instead of greedy: {report['sampling_top_k_20_ms']:.2f} ms"
     )
 
@@ -316,5 +326,9 @@ def _contexts_text(report: dict) -> str:
         "resident MB",
     )
     fill = report["contexts"][0]["fill"]
-    slope_text = f"{report['context_slope_us_per_token']:.3f} microseconds a token of context ({fill} keys)"
-    return f"{table(columns, rows)}\nslope {slope_text}\noutside: everything but the matrix kernels"
+    lines = [table(columns, rows)]
+    if len(rows) > 1:
+        lines.append(
+            f"slope {report['context_slope_us_per_token']:.3f} microseconds a token of context ({fill} keys)"
+        )
+    return "\n".join([*lines, "outside: everything but the matrix kernels"])

@@ -3,7 +3,7 @@
 For each weight format and way of sampling, a plain run (no speculation, one thread, the prompt in one chunk)
 is the standard. Every other mode must reproduce its token ids, and leave the recurrent states, convolution
 windows and KV caches equal bit for bit. The modes with lookup have a prompt that was answered before, as lookup
-drafts nothing else.
+drafts nothing else. "accepted" tells how many of the drafts were.
 """
 
 from __future__ import annotations
@@ -219,9 +219,11 @@ _LINE = "{:6} {:8} {:42} {:>9}  {}"
 
 
 def add_options(commands) -> None:
-    parser = add_command(commands, "exact", "does every mode of decoding give the same bits?", run)
+    parser = add_command(commands, "exact", "does every mode of decoding give the same bits?", __doc__, run)
     add_all_formats(parser)
-    parser.add_argument("--tokens", type=positive, default=48, help="tokens of each answer (48)")
+    parser.add_argument(
+        "--tokens", type=positive, default=48, metavar="N", help="most tokens of each answer (48)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

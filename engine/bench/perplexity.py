@@ -77,10 +77,12 @@ def measure(loaded: LoadedModel, text: str, limit: int) -> Perplexity:
 
 
 def add_options(commands) -> None:
-    parser = add_command(commands, "perplexity", "what does a weight format cost in fidelity?", run)
+    parser = add_command(commands, "perplexity", "what does a weight format cost in fidelity?", __doc__, run)
     add_all_formats(parser)
-    parser.add_argument("--text", required=True, help="UTF-8 text file to score")
-    parser.add_argument("--tokens", type=positive, default=20_000, help="most tokens to score (20000)")
+    parser.add_argument("--text", required=True, metavar="FILE", help="UTF-8 text file to score")
+    parser.add_argument(
+        "--tokens", type=positive, default=20_000, metavar="N", help="most tokens to score (20000)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -28,10 +28,14 @@ from kestrel_engine.bench.command import (
 from kestrel_engine.bench.contestant import Answered, Contestant
 from kestrel_engine.bench.repeats import AT_LEAST, SECONDS, repeats
 from kestrel_engine.bench.starts import PROMPTS, TOKENS, Start, extent_text, starts
-from kestrel_engine.bench.table import rates, table
+from kestrel_engine.bench.table import ACCEPTANCE_LEGEND, rates, table
 from kestrel_engine.loader import LoadedModel
 from kestrel_engine.options import MAX_DRAFT, DraftLength, SamplingOptions
 from kestrel_engine.tally import Tally
+
+LEGEND = """\
+k: drafts a round; x plain: how many times as fast, lowest-highest over the repeats
+draft, verify and replay ms: of a round, on average in the median repeat; round/plain: a round's time in plain steps"""
 
 
 @dataclass(slots=True)
@@ -176,7 +180,9 @@ def measure(
 
 
 def add_options(commands) -> None:
-    parser = add_command(commands, "speculate", "what does speculation gain, for every draft length?", run)
+    parser = add_command(
+        commands, "speculate", "what does speculation gain, for every draft length?", __doc__, run
+    )
     add_one_format(parser)
     parser.add_argument(
         "--repeat",
@@ -192,10 +198,15 @@ def add_options(commands) -> None:
         help="draft lengths (1..8,auto)",
     )
     add_run_options(parser)
-    parser.add_argument("--drafter", choices=("auto", "mtp", "lookup"), default="mtp")
-    parser.add_argument("--temperature", type=float, default=0.0, help="0 is greedy (0)")
-    parser.add_argument("--top-k", type=int, default=0, help="0 is off (0)")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--drafter",
+        choices=("auto", "mtp", "lookup"),
+        default="mtp",
+        help="mtp: the model's draft head; lookup: what followed the same tokens before; auto: lookup, then mtp (mtp)",
+    )
+    parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0 is greedy (0)")
+    parser.add_argument("--top-k", type=int, default=0, metavar="N", help="0 is off (0)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the sampling (1)")
     add_plot(parser)
 
 
@@ -205,16 +216,19 @@ def add_run_options(parser) -> None:
         "--accept",
         type=hit_rates,
         metavar="A1,A2",
-        help="scripted conditional hit rates, the last for the rest",
+        help="script the drafts: share right in each place where all before were right, the last for all further "
+        "places (the model's own drafts)",
     )
-    parser.add_argument("--tokens", type=positive, default=TOKENS, help=f"tokens from each start ({TOKENS})")
+    parser.add_argument(
+        "--tokens", type=positive, default=TOKENS, metavar="N", help=f"most tokens from each start ({TOKENS})"
+    )
     parser.add_argument(
         "--starts",
         type=int,
         choices=range(1, len(PROMPTS) + 1),
         default=len(PROMPTS),
         metavar="N",
-        help=f"how many of the {len(PROMPTS)} starts",
+        help=f"how many of the {len(PROMPTS)} prompts ({len(PROMPTS)})",
     )
 
 
@@ -265,7 +279,7 @@ def text(report: dict) -> str:
     )  # fmt: skip
     slowest = [min(row["starts"], key=lambda start: start["speedup"]) for row in report["runs"]]
     worst = ", ".join(
-        f"{row['speculate']}: {start['speedup']:.2f} ({start['start']})"
+        f"{start['speedup']:.2f} at k = {row['speculate']} ({start['start']})"
         for row, start in zip(report["runs"], slowest, strict=True)
     )
     auto = report["auto_against_best"]
@@ -273,7 +287,8 @@ def text(report: dict) -> str:
     return (
         f"{acceptance_text(report)}; {extent_text(report, report['emitted'])}\n"
         f"plain {report['plain_ms_per_token']:.2f} ms/token ({low:.2f} to {high:.2f})\n\n"
-        f"{table(columns, rows)}\n\nleast gain of any start: {worst}{beside}"
+        f"{table(columns, rows)}\n\n{LEGEND}\n{ACCEPTANCE_LEGEND}\n\n"
+        f"least speed-up of any start: {worst}{beside}"
     )
 
 

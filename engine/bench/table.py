@@ -24,5 +24,11 @@ def _text(value: object) -> str:
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
+ACCEPTANCE_LEGEND = (
+    "by position: share of the drafts right in each place, where all before were right\n"
+    "histogram: how many rounds accepted no draft, one, two and so on"
+)
+
+
 def rates(values: Sequence[float]) -> str:
     return " ".join(f"{value:.2f}" for value in values) or "-"

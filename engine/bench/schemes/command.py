@@ -32,12 +32,21 @@ from kestrel_engine.bench.schemes.snapshot import SnapshotPerPosition
 from kestrel_engine.bench.scripted import Script, ScriptedDrafter
 from kestrel_engine.bench.speculate import acceptance_text, add_run_options
 from kestrel_engine.bench.starts import Start, extent_text, starts
-from kestrel_engine.bench.table import rates, table
+from kestrel_engine.bench.table import ACCEPTANCE_LEGEND, rates, table
 from kestrel_engine.drafter import MtpDrafter
 from kestrel_engine.errors import KestrelError, UsageError
 from kestrel_engine.loader import LoadedModel
 from kestrel_engine.tally import Tally
 from kestrel_engine.words import counted
+
+SCHEMES_LEGEND = """\
+kestrel-32: the state is copied before drafts are verified; on a miss it comes back, and what was accepted runs again,
+  token by token, through the whole model; no token of the model's own follows accepted drafts
+ch14: the state is copied and comes back alike, and what was accepted runs again in one pass
+snapshot: the state is copied after every row, and the copy behind the accepted ones comes back
+cursor: Kestrel's own: accepted drafts wait in a small log until the state takes them in, and nothing comes back
+k: drafts a round; x plain: how many times as fast; ms: of a round, on average in the median repeat
+every answer has all its tokens: where it would end is ignored"""
 
 
 @dataclass(slots=True)
@@ -175,7 +184,7 @@ def measure(loaded: LoadedModel, begun: Sequence[Start], arguments: argparse.Nam
 
 
 def add_options(commands) -> None:
-    parser = add_command(commands, "schemes", "ways of undoing rejected drafts, side by side", run)
+    parser = add_command(commands, "schemes", "ways of undoing rejected drafts, side by side", __doc__, run)
     add_one_format(parser)
     add_repeat(parser, 3)
     parser.add_argument(
@@ -226,12 +235,15 @@ def text(report: dict) -> str:
     ]
     columns = (
         "scheme", "k", "ms/token", "x plain", "replay ms/round", "draft ms", "verify ms", "MB copied/round",
-        "state MB", "identical", "tokens/round", "by position", "n accepted",
+        "state MB", "identical", "tokens/round", "by position", "histogram",
     )  # fmt: skip
     lines = [
         f"{acceptance_text(report)}; {extent_text(report)}; plain {report['plain_ms_per_token']:.2f} ms/token",
         "",
         table(columns, rows),
+        "",
+        SCHEMES_LEGEND,
+        ACCEPTANCE_LEGEND,
     ]
     for row in report["runs"]:
         if "force_accept" in row:

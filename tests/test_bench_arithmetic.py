@@ -220,6 +220,11 @@ def test_answers_that_end_early_are_not_said_to_be_whole():
     assert starts.extent_text(report, 95) == "2 starts of at most 64 tokens (95 in all), 3 repeats"
 
 
+def test_a_count_that_is_asked_for_twice_is_measured_once():
+    """One length of context alone has no slope."""
+    assert command.counts("64,8,64,8") == [64, 8]
+
+
 def test_other_work_is_what_all_cores_did_without_us():
     """(time, busy time of all cores, own time) at the beginning and at the end."""
     assert machine.between((10.0, 500.0, 7.0), (14.0, 509.0, 14.0)) == 0.5

@@ -87,8 +87,8 @@ def positive(text: str) -> int:
 
 
 def counts(text: str) -> list[int]:
-    """ "1024,8192" -> [1024, 8192]."""
-    return [positive(part) for part in text.split(",")]
+    """ "1024,8192" -> [1024, 8192]; each once."""
+    return list(dict.fromkeys(positive(part) for part in text.split(",")))
 
 
 def draft_lengths(text: str) -> list[DraftLength]:

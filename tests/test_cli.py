@@ -222,6 +222,7 @@ def test_a_signal_while_loading_ends_at_once(home: Path) -> None:
 def test_ctrl_c_while_python_imports_or_ends_is_quiet(entry: str, during: str, status: int) -> None:
     script = (
         "import atexit, os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it\n"
         "interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
         "class Finder:\n"
         "    def find_spec(name, *_):\n"

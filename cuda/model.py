@@ -27,6 +27,10 @@ from kestrel_engine.options import MAX_DRAFT
 from kestrel_engine.state import DeltaLayer, KVCache, State, new_state
 from kestrel_engine.weights import Weights
 
+LOADED = object()
+"""In place of a graph: its kernels have been launched once. Not what launches them: that would hold the state, which
+would hold itself."""
+
 
 class CudaModel(Model):
     """A `Model` whose states live on the device."""
@@ -64,12 +68,12 @@ class CudaModel(Model):
         known = state.prepared.get(key)
         if known is None:
             work()
-            state.prepared[key] = work
+            state.prepared[key] = LOADED
             self.prepared += 1
             return
-        if known is work or not hasattr(known, "is_graph"):
+        if known is LOADED:
             self.prepared += 1
-            known = state.prepared[key] = _Graph(self.memory.capture(work))
+            known = state.prepared[key] = self.memory.capture(work)
         known()
 
     # --- passes --------------------------------------------------------------------------------------------
@@ -136,16 +140,6 @@ class CudaModel(Model):
         start, newest = state.mtp.length + first, len(tokens) - 1
         self.post.put("cursor", [start, newest, start + newest], MTP_POSITION)
         self.post.put_pairs(tokens, hidden)
-
-
-class _Graph:
-    is_graph = True
-
-    def __init__(self, replay: Callable[[], None]):
-        self._replay = replay
-
-    def __call__(self) -> None:
-        self._replay()
 
 
 def _wide_groups(rows: int, commit: int) -> list[int]:

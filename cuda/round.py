@@ -8,6 +8,7 @@ run short, another pass or another state came between), it sends its own cursors
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +36,8 @@ class Rounds:
     """Runs rounds of one model."""
 
     def __init__(self, model: CudaModel):
-        self.model, self.operations, self.memory = model, model.operations, model.memory
+        self.model, self.operations, self.memory = weakref.proxy(model), model.operations, model.memory
+        """A proxy: the model holds its rounds, and must not hold itself."""
         self.post, there = model.post, model.post.there
         self.flags = self.memory.zeros((model.config.vocab_size,), np.uint8)
         self.settings = Settings(

@@ -68,7 +68,9 @@ class Engine:
             number, submit = self._commands.get()
             if submit is not None:
                 self._guarded(lambda number=number, submit=submit: self._answer(number, submit))
-        garbage.release()  # or the model, which refers to itself, would outlive an engine that nobody needs
+        with self._length_lock:
+            self._loaded = None  # whoever gets the events holds the engine as long as it likes, but no gigabytes
+        garbage.release()
 
     def _load(self) -> bool:
         start = time.perf_counter()

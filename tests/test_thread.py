@@ -57,12 +57,28 @@ def running(echo_model):
 def test_a_collection_in_an_answer_does_not_walk_through_what_was_loaded(echo_model):
     """It would stop the answer for as long as dozens of tokens of a small model take."""
     gc.unfreeze()
-    with Running(echo_model) as engine:
+    with Running(echo_model):
         assert gc.get_freeze_count() > 10 * len(gc.get_objects())
-        model = weakref.ref(engine.engine._loaded.session.model)
-    del engine
-    gc.collect()
-    assert model() is None, "and it goes with its engine"
+
+
+def test_a_model_goes_with_its_engine(echo_model):
+    """At once: gigabytes would stay until Python looks for things that hold themselves."""
+    gc.disable()
+    try:
+        with Running(echo_model) as engine:
+            for drafter in ("mtp", "lookup", "auto"):
+                engine.ask(ask(drafter=drafter))
+            session = engine.session
+            for _ in session.preparing():
+                pass
+            head = session.drafters["mtp"].head
+            parts = [session, session.model, session.model.backend, head, *session.state.prepared.values()]
+            gone = [weakref.ref(each) for each in parts if hasattr(each, "__weakref__")]
+        del session, head, parts
+        assert len(gone) > 10
+        assert not [each() for each in gone if each() is not None]
+    finally:
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -236,7 +236,8 @@ class Program:
     @staticmethod
     def chain(parts: Sequence[Program], runs: Sequence[np.ndarray]) -> Program:
         """Sealed programs one after the other as one pass: parts[n] with the words runs[n] [RUN_WORDS], int64,
-        which the caller sets before each `run`."""
+        which the caller sets before each `run`. The first part may hold the chain and must outlive it: it is not held
+        in turn, or neither would ever go."""
         chain = Program(0, max(part.threads for part in parts))
         steps = [part._steps.copy() for part in parts]
         for n, part in enumerate(parts):
@@ -245,7 +246,7 @@ class Program:
             chain._bytes += part._bytes
             chain._members += part._members
         chain._counters = [part._inside for part in dict.fromkeys(parts)]
-        chain.keep(*runs, *parts)
+        chain.keep(*runs, *parts[1:])
         chain._set_steps(np.concatenate(steps))
         return chain
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,8 @@ class Rounds:
     """Of one model, one at a time: they share the words that steer them and what they bring back."""
 
     def __init__(self, model: CpuModel):
-        self.model, self.backend = model, model.backend
+        self.model, self.backend = weakref.proxy(model), model.backend
+        """A proxy: the model holds its rounds, and must not hold itself, or its gigabytes would outlive it."""
         self.settings = choice.Settings()
         self._drafts = np.zeros(MAX_DRAFT, np.int64)
         self._chosen = np.zeros(MAX_DRAFT + 2, np.int64)
@@ -120,6 +122,7 @@ class Rounds:
             chain = Program.chain([*parts, *behind], runs)
             first.chains = {old: chain for old, chain in first.chains.items() if old[2:] == key[2:]}
             first.chains[key] = chain
+            self.model.prepared += 1
         return chain
 
     def _choice(self, state: State, head: DraftHead) -> Program:
@@ -197,7 +200,7 @@ class Rounds:
         """The draft head whose drafts go before the verify pass, or another drafter's drafts; `drafter` notes who."""
         drafter.last = "none"
         for each in drafter.drafters if count else ():
-            if type(each) is MtpDrafter and each.model is self.model and state.length:
+            if type(each) is MtpDrafter and each.model.rounds is self and state.length:
                 each.grow_head(state, next_token)
                 drafter.last = each.name
                 return each.head, []

@@ -15,6 +15,7 @@ import hashlib
 import heapq
 import json
 import os
+import weakref
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -74,8 +75,7 @@ class TableVocabulary:
         # Views whose items are Python's integers.
         self._pairs, self._ranks, self._merged = map(memoryview, (table.pairs, table.ranks, table.merged))
         self._ends, self._token_bytes = memoryview(table.ends), memoryview(table.token_bytes)
-        self._find = functools.lru_cache(PAIRS)(self._find_pair)
-        self._word = functools.lru_cache(WORDS)(self._merge)
+        self._find, self._word = _cached(PAIRS, self._find_pair), _cached(WORDS, self._merge)
         self._load = load
 
     def encode(self, text: str) -> list[int]:
@@ -158,6 +158,12 @@ class TableVocabulary:
             offer(before[place])
             offer(place)
         return [id for id in ids if id is not None]
+
+
+def _cached(size: int, method: Callable) -> Callable:
+    """A method with its `size` newest results. It does not hold the object, which holds it."""
+    owner, function = weakref.ref(method.__self__), method.__func__
+    return functools.lru_cache(size)(lambda *arguments: function(owner(), *arguments))
 
 
 def open_table(

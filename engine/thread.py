@@ -69,7 +69,8 @@ class Engine:
             if submit is not None:
                 self._guarded(lambda number=number, submit=submit: self._answer(number, submit))
         with self._length_lock:
-            self._loaded = None  # whoever gets the events holds the engine as long as it likes, but no gigabytes
+            # Whoever gets the events may hold the engine as long as it likes, but no gigabytes.
+            self._loaded = None
         garbage.release()
 
     def _load(self) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
 import sys
 import threading
+import weakref
 from pathlib import Path
 
 import checkpoints
@@ -130,6 +132,19 @@ def test_what_was_remembered_changes_nothing(both):
     for _ in range(2):
         for text in TEXTS:
             assert_same_ids(both, text)
+
+
+def test_a_table_goes_with_its_last_user():
+    """What it remembers does not hold it."""
+    vocabulary = TableVocabulary(make_table(library_of(state_with())))
+    vocabulary.encode("the table")
+    gone = weakref.ref(vocabulary)
+    gc.disable()
+    try:
+        del vocabulary
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_the_last_of_equal_merges_counts():

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from typing import Any, NoReturn
+from typing import Any
 
+from kestrel_engine.command_line import Parser, add_version
 from kestrel_engine.errors import UsageError
-from kestrel_tui import streams
 
 _DESCRIPTION = "Chat with a Qwen3.5 model in the terminal; speculative decoding that never changes a bit."
 _MODEL = "folder in Hugging Face layout or hub id; default: the bundled kestrel-nano"
@@ -80,36 +79,9 @@ _SAVED: list[tuple[tuple[str, ...], dict[str, Any]]] = [
 ]
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, without the usage."""
-
-    def error(self, message: str) -> NoReturn:
-        hint = "see kestrel-chat --help"
-        if message.endswith("expected one argument"):
-            hint = "a value that begins with a dash is written --option=VALUE"
-        raise UsageError(f"{message}: {hint}")
-
-    def print_help(self, file: object = None) -> None:
-        streams.write_out(self.format_help())  # argparse's own keeps silent about what was not written
-
-
-class _Version(argparse.Action):
-    """Prints the version. It is looked up only then: importlib.metadata takes its time."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            number = version("kestrel-chat")
-        except PackageNotFoundError:
-            number = "(not installed)"
-        streams.write_out(f"kestrel-chat {number}\n")
-        sys.exit(0)
-
-
 def make_parser() -> argparse.ArgumentParser:
     """Options that were not given are absent from the namespace."""
-    parser = _Parser(
+    parser = Parser(
         prog="kestrel-chat",
         description=_DESCRIPTION,
         epilog=_EPILOGUE,
@@ -125,7 +97,7 @@ def make_parser() -> argparse.ArgumentParser:
     saved = parser.add_argument_group("saved chats").add_mutually_exclusive_group()
     for flags, keywords in _SAVED:
         saved.add_argument(*flags, **keywords)
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    add_version(parser)
     return parser
 
 

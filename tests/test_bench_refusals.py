@@ -113,6 +113,28 @@ def test_a_number_that_is_none_is_named(tiny_model, capsys, values):
     assert f"--threads: {values}: use a whole number, 1 or more" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("option", "values", "advice"),
+    [
+        ("--temperature", "hot", "use a number"),
+        ("--top-k", "1.5", "use a whole number"),
+        ("--seed", "", "use a whole"),
+    ],
+)
+def test_a_way_of_sampling_that_is_none_is_named(tiny_model, capsys, option, values, advice):
+    assert main(["speculate", str(tiny_model), option, values]) == 2
+    err = capsys.readouterr().err
+    assert f"{option}: {values}: {advice}" in err and err.count("\n") == 1
+
+
+def test_the_version_is_one_line(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, err) == (0, "")
+    assert out.startswith("kestrel-bench ") and out.count("\n") == 1
+
+
 def test_a_reader_that_has_gone_ends_it_as_it_ends_the_chat(tiny_model):
     reading, writing = os.pipe()
     os.close(reading)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from kestrel_engine.bench import accept, compare, decode, exact, perplexity, speculate
-from kestrel_engine.bench.command import Parser
 from kestrel_engine.bench.schemes import command as schemes
+from kestrel_engine.command_line import Parser, add_version
 from kestrel_engine.errors import KestrelError
 from kestrel_engine.output import OUTPUT_CLOSED, OutputClosed, prepare
 
@@ -20,6 +20,7 @@ def _parser() -> Parser:
         epilog="Exit status: 0 ok, 1 failure or a text that differs, 2 usage, 130 interrupted, "
         "141 when the reader of the output goes away.",
     )
+    add_version(parser)
     commands = parser.add_subparsers(
         dest="command", required=True, title="commands", parser_class=Parser, metavar="COMMAND"
     )

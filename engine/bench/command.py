@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 
 from kestrel_engine.bench.machine import MUCH, OtherWork, machine_facts
-from kestrel_engine.errors import UsageError
+from kestrel_engine.command_line import Parser
 from kestrel_engine.events import Loading
 from kestrel_engine.loader import LoadedModel, load
 from kestrel_engine.mapped_file import wait_until_moved
@@ -22,14 +22,6 @@ CONTEXT = 1024
 FORMATS = ("bf16", "q8", "q4")
 TIMED = ("decode", "speculate", "schemes", "compare")
 """Commands that measure time; the others count, which other work does not disturb."""
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message: str):
-        raise UsageError(f"{message}: see kestrel-bench --help")
-
-    def print_help(self, file=None) -> None:
-        write_out(self.format_help())  # argparse's own keeps silent about what was not written
 
 
 def add_command(
@@ -76,14 +68,26 @@ def add_plot(parser: Parser) -> None:
 # --- values of options ------------------------------------------------------------------------------------
 
 
-def positive(text: str) -> int:
+def whole(text: str, which: str = "") -> int:
+    """which: what else the number must be, which others check."""
     try:
-        value = int(text)
+        return int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text}: use a whole number, 1 or more") from None
+        raise argparse.ArgumentTypeError(f"{text}: use a whole number{which}") from None
+
+
+def positive(text: str) -> int:
+    value = whole(text, ", 1 or more")
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text}: use 1 or more")
     return value
+
+
+def number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text}: use a number") from None
 
 
 def counts(text: str) -> list[int]:

@@ -22,8 +22,10 @@ from kestrel_engine.bench.command import (
     frame,
     hit_rates,
     load_model,
+    number,
     positive,
     show,
+    whole,
 )
 from kestrel_engine.bench.contestant import Answered, Contestant
 from kestrel_engine.bench.repeats import AT_LEAST, SECONDS, repeats
@@ -204,9 +206,9 @@ def add_options(commands) -> None:
         default="mtp",
         help="mtp: the model's draft head; lookup: what followed the same tokens before; auto: lookup, then mtp (mtp)",
     )
-    parser.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0 is greedy (0)")
-    parser.add_argument("--top-k", type=int, default=0, metavar="N", help="0 is off (0)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the sampling (1)")
+    parser.add_argument("--temperature", type=number, default=0.0, metavar="T", help="0 is greedy (0)")
+    parser.add_argument("--top-k", type=whole, default=0, metavar="N", help="0 is off (0)")
+    parser.add_argument("--seed", type=whole, default=1, metavar="N", help="of the sampling (1)")
     add_plot(parser)
 
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from kestrel_engine.events import Round, Token
+from kestrel_engine.options import MAX_DRAFT
 
 
 def token_object(token: Token) -> dict[str, Any]:
@@ -63,11 +64,14 @@ def saved_round(event: Round) -> dict[str, Any]:
 
 def round_from_saved(saved: dict, tokens: tuple[Token, ...]) -> Round:
     """The inverse of `saved_round`. Raises KeyError, ValueError or TypeError."""
+    drafted, accepted = int(saved["drafted"]), int(saved["accepted"])
+    if not 0 <= accepted <= drafted <= MAX_DRAFT:
+        raise ValueError(f"{accepted} of {drafted} drafts accepted")
     return Round(
         index=int(saved["index"]),
         tokens=tokens,
-        drafted=int(saved["drafted"]),
-        accepted=int(saved["accepted"]),
+        drafted=drafted,
+        accepted=accepted,
         drafter=saved_text(saved["drafter"]),
         rejected=tuple(map(int, saved_list(saved["rejected"]))),
         draft_ms=float(saved["draft_ms"]),

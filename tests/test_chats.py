@@ -186,6 +186,11 @@ DAMAGE = [
     b'{"type":"user","text":5}',
     b'{"type":"tokens","tokens":{}}',
     b'{"type":"tokens","tokens":[[1,7,"own",0,0,null,-1.0]]}',
+    *(
+        b'{"type":"tokens","tokens":[],"round":{"index":0,"drafted":%d,"accepted":%d,"drafter":"mtp","rejected":[],'
+        b'"draft_ms":1,"verify_ms":1,"replay_ms":0,"reason":"","rejected_texts":[]}}' % counts
+        for counts in ((20_000_000, 0), (20_000_000, 20_000_000), (9, 9), (-7, -7), (3, -1), (2, 3))
+    ),
     b'{"type":5}',
     b"[" * 100000,
     b'{"type":"answer","seed":1e999,"prompt_tokens":1,"reasoning":false}',

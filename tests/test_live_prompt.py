@@ -125,22 +125,6 @@ def test_history_and_a_cleared_draft_come_back() -> None:
     drive(scenario)
 
 
-def test_a_question_before_the_model_is_ready_waits_for_it() -> None:
-    class Late(Puppet):
-        def start(self) -> None:
-            pass
-
-    async def scenario(chat: Driver) -> None:
-        await chat.until(lambda: chat.engine)
-        await chat.pilot.press("h", "i", "enter")
-        assert "❯ hi" in chat.shown and chat.submits() == []
-        Puppet.start(chat.engine)
-        await chat.until(chat.submits)
-        assert chat.submits() == ["hi"] and chat.shown.count("❯ hi") == 1
-
-    drive(scenario, engine=Late)
-
-
 def test_a_message_during_an_answer_stays_in_the_prompt() -> None:
     async def scenario(chat: Driver) -> None:
         engine = await chat.asked()

@@ -103,8 +103,10 @@ class Conversation:
             return None
         if self.fatal is not None and command in (None, "/retry"):
             return "there is no model to answer: what it needs is said above"
-        if self.is_answering or (self.waiting is not None and command is None):
+        if self.is_answering:
             return f"an answer is being given: {stop} stops it"
+        if self.waiting is not None:
+            return f"a question waits for the model: {stop} withdraws it"
         if self.ready is None and command == "/retry":
             return "the model is still being loaded"
         return None
@@ -142,7 +144,11 @@ class Conversation:
         return question
 
     def withdraw(self) -> str | None:
-        """Take the last turn back; its question."""
+        """Take the last turn back, or the question that waits; its question."""
+        if self.waiting is not None:
+            question, self.waiting = self.waiting, None
+            self.turns_changed()
+            return question
         if self.is_answering or not self.chat.turns:
             return None
         self.journal.undo()
@@ -277,7 +283,10 @@ class Conversation:
             self.complain(notice)
 
     def close(self) -> None:
-        """Give a running answer its end in the journal."""
+        """Give a running answer its end in the journal, and keep a question that the model was not ready for."""
+        if self.waiting is not None:
+            question, self.waiting = self.waiting, None
+            self._open.enter_context(Answer(question, self.chat, self.journal, load_ms=0.0))
         if self._stream is not None:
             self._stream.finish()
         self._open.close()

@@ -43,7 +43,7 @@ class ChatTemplate:
             # Several named templates, as a list of {"name": ..., "template": ...}.
             source = {entry.get("name"): entry.get("template") for entry in source if isinstance(entry, dict)}
             source = source.get("default")
-        return cls(source, variables) if isinstance(source, str) else None
+        return cls(source, variables) if isinstance(source, str) and source.strip() else None
 
     def render(self, messages: list[dict], think: bool | None, add_generation_prompt: bool = True) -> str:
         """The prompt's text. `think` None leaves `enable_thinking` undefined, so that the template decides.
@@ -60,7 +60,9 @@ class ChatTemplate:
                 **variables,
             )
         except jinja2.TemplateSyntaxError as error:
-            reason = f"line {error.lineno}: {error.message}"
+            where = f"line {error.lineno}: {' '.join(error.message.split())[:200].rstrip(' .')}"
+            broken = f"the model's chat template is damaged ({where}): download the model again, or use --raw"
+            raise UsageError(broken) from None
         except Exception as error:
             # Templates are programs; whatever one does wrong ends here.
             reason = str(error) or type(error).__name__

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from kestrel_engine.errors import UsageError
 from kestrel_engine.output import write_out
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, without the usage."""
+    """Says what is wrong in one line, without the usage. Options are written out."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, allow_abbrev=False, **keywords)
 
     def error(self, message: str) -> NoReturn:
         hint = f"see {self.prog.split()[0]} --help"

@@ -116,15 +116,19 @@ class Session:
             raise KestrelError("the prompt is empty: type something")
         limit = self.state.capacity
         if len(prompt) >= limit:
-            advice = "shorten it or start a new chat"
-            if self._largest_context > limit:
-                advice += f", or raise --context (to {self._largest_context} at most)"
+            advice = f"shorten it or start a new chat{self._more_context()}"
             raise KestrelError(f"the prompt has {len(prompt)} tokens and the context holds {limit}: {advice}")
         outside = next((t for t in prompt if not 0 <= t < self.model.config.vocab_size), None)
         if outside is not None:
             raise KestrelError(
                 f"token {outside} is not in the model's vocabulary: the tokenizer is another model's"
             )
+
+    def _more_context(self) -> str:
+        """Advice that goes on after another, where more could have been asked for."""
+        if self._largest_context <= self.state.capacity:
+            return ""
+        return f", or raise --context (to {self._largest_context} at most)"
 
     def _reuse(self, wanted: list[int]) -> int:
         """Bring the state to the longest prefix of `wanted` that it can have; returns its length."""
@@ -181,7 +185,8 @@ class Session:
                 return
             room = self.state.capacity - self.state.length - 1
             if room < 0:
-                emit(Notice(f"the context of {self.state.capacity} tokens is full: start a new chat"))
+                advice = f"start a new chat{self._more_context()}"
+                emit(Notice(f"the context of {self.state.capacity} tokens is full: {advice}"))
                 self._end(answer, "length", emit)
                 return
             proposer = drafter.proposer(self.state, next_token)

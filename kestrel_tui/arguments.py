@@ -87,7 +87,6 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=_EPILOGUE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,
-        allow_abbrev=False,
     )
     parser.add_argument("model", nargs="?", metavar="MODEL", help=_MODEL)
     for title, options in _GROUPS.items():

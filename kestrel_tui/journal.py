@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import errno
 import json
 import os
 import secrets
@@ -38,7 +39,7 @@ class Journal:
     """Appends to a chat's file, which is created with the first question, 0600.
 
     Each line is handed to the system at once, so a killed process loses nothing that was shown. When the
-    disk refuses, `notify` gets one line and the chat goes on unsaved.
+    disk refuses, or the file is removed, `notify` gets one line and the chat goes on unsaved.
     """
 
     def __init__(self, notify: Callable[[str], None], folder: Path | None, is_oneshot: bool = False) -> None:
@@ -116,6 +117,8 @@ class Journal:
             if self._header is not None and self._folder is not None:
                 self._create()
             if self._file is not None:
+                if not (self._folder / f"{self.id}.jsonl").exists():
+                    raise FileNotFoundError(errno.ENOENT, "its file was removed")
                 _append(self._file, line)
 
     def _create(self) -> None:

@@ -239,6 +239,8 @@ def _parse(name: str, value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple) and len(value) == 1:
+        (value,) = value
     try:
         text = value if isinstance(value, str) else repr(value)
     except ValueError:  # a whole number of thousands of digits

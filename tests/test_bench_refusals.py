@@ -12,7 +12,7 @@ import sys
 import pytest
 from bench_runs import SHORT
 
-from kestrel_engine.bench import plot
+from kestrel_engine.bench import perplexity, plot
 from kestrel_engine.bench.cli import main
 from kestrel_engine.model import Model
 
@@ -32,7 +32,9 @@ def test_without_matplotlib_nothing_is_measured(tiny_model, capsys, monkeypatch)
     [
         (["speculate", "MODEL", "--speculate", "9"], "use auto and 1 to 8"),
         (["speculate", "MODEL", "--accept", "2"], "use rates from 0 to 1"),
-        (["speculate", "MODEL", "--starts", "7"], "invalid choice"),
+        (["speculate", "MODEL", "--starts", "7"], "argument --starts: 7: use 1 to 6"),
+        (["accept", "MODEL", "--text", "x", "--speculate", "auto"], "auto: use a whole number from 1 to 8"),
+        (["speculate", "MODEL", "--tok", "4"], "unrecognized arguments: --tok 4"),
         (["speculate", "MODEL", "--repeat", "0"], "use 1 or more"),
         (["decode", "MODEL", "--plot", "x.jpg"], "ends in .png or .svg"),
         (["decode", "MODEL", "--plot", "/nowhere/x.png"], "folder does not exist"),
@@ -133,6 +135,13 @@ def test_the_version_is_one_line(capsys):
     out, err = capsys.readouterr()
     assert (ended.value.code, err) == (0, "")
     assert out.startswith("kestrel-bench ") and out.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["accept", "perplexity"])
+def test_a_text_without_end_is_refused(tiny_model, capsys, monkeypatch, command):
+    monkeypatch.setattr(perplexity, "MOST_TEXT", 1 << 20)
+    assert main([command, str(tiny_model), "--text", "/dev/zero"]) == 2
+    assert capsys.readouterr().err == "kestrel-bench: /dev/zero has more than 1 MiB: give a part of it\n"
 
 
 def test_a_reader_that_has_gone_ends_it_as_it_ends_the_chat(tiny_model):

@@ -149,6 +149,18 @@ def test_editing_takes_the_question_back() -> None:
     drive(scenario)
 
 
+def test_editing_keeps_what_was_being_typed() -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ask("helo")
+        await chat.pilot.press(*"draft")
+        chat.screen.action_edit()
+        assert chat.screen.prompt.text == "helo"
+        await chat.pilot.press("up")
+        assert chat.screen.prompt.text == "draft"
+
+    drive(scenario)
+
+
 def test_the_chat_goes_on_after_an_error() -> None:
     async def scenario(chat: Driver) -> None:
         for question in ("fail", "break"):
@@ -297,6 +309,19 @@ def test_a_disk_that_fills_up_in_mid_answer_loses_nothing_on_the_screen(
         assert "the chat is not saved (No space left on device)" in chat.all_text
 
     drive(scenario, folder=home)
+
+
+def test_a_chat_whose_file_is_removed_is_not_said_to_be_saved(home: Path) -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ask("first")
+        (path,) = home.glob("*.jsonl")
+        path.unlink()
+        await chat.ask("second")
+        assert "the chat is not saved (its file was removed)" in chat.all_text
+        assert "You said: second" in chat.all_text
+
+    app = drive(scenario, folder=home)
+    assert app.conversation.journal.id is None and not list(home.glob("*.jsonl"))
 
 
 def test_notices_leave_the_prompt_free_and_help_keeps_its_columns(home: Path) -> None:

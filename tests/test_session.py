@@ -14,7 +14,7 @@ from rounds import GREEDY, ROLLBACKS, SAMPLED, SAMPLINGS
 
 from kestrel_engine import session as session_module
 from kestrel_engine.errors import KestrelError
-from kestrel_engine.events import Prefill, Submit, TurnEnded, TurnStarted
+from kestrel_engine.events import Notice, Prefill, Submit, TurnEnded, TurnStarted
 from kestrel_engine.model import HIDDEN_TAIL_LIMIT
 from kestrel_engine.session import Turn
 from kestrel_engine.tokenizer import Tokenizer
@@ -309,6 +309,16 @@ def test_a_longer_context_is_advised_only_where_one_can_be_had(make, largest):
         rounds.answer(make(largest_context=largest), Turn([1] * 1024, SAMPLED))
     raised = ", or raise --context (to 4096 at most)" if largest == 4096 else ""
     assert str(refused.value).endswith(f"1024: shorten it or start a new chat{raised}")
+
+
+@pytest.mark.parametrize("largest", [None, 4096])
+def test_so_is_it_when_the_context_is_full(make, model, monkeypatch, largest):
+    monkeypatch.setattr(model, "context", 12)
+    prompt = models.random_tokens(model, 11)
+    _, _, events = rounds.answer(make(largest_context=largest), Turn(prompt, SAMPLED))
+    raised = ", or raise --context (to 4096 at most)" if largest else ""
+    (full,) = (event.message for event in events if isinstance(event, Notice))
+    assert full == f"the context of 12 tokens is full: start a new chat{raised}"
 
 
 def test_the_longest_prompt_gets_an_answer(make, model, monkeypatch):

@@ -113,6 +113,7 @@ def test_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
         ({"context": "3"}, "--context 3: use 16 or more"),
         ({"drafter": "me"}, "--drafter me: use auto, mtp or lookup"),
         ({"stop": ["a", ""]}, "--stop"),
+        ({"stop": [""]}, "--stop '': use text that is not empty"),
         ({"model": "HTTP://host/v1"}, "talking to a server is not built yet"),
         ({"model": ""}, "name a folder"),
     ],

@@ -246,9 +246,15 @@ def test_a_template_that_fails_is_one_line(tmp_path, template, named):
     assert named in message and "--raw" in message and "\n" not in message
 
 
-def test_no_template(tmp_path):
+@pytest.mark.parametrize("template", [None, "", " \n"])
+def test_no_template(tmp_path, template):
     with pytest.raises(UsageError, match="no chat template: use --raw"):
-        with_template(tmp_path, None).render([user("Hi")], None)
+        with_template(tmp_path, template).render([user("Hi")], None)
+
+
+def test_a_damaged_template_is_not_blamed_on_the_messages(tmp_path):
+    with pytest.raises(UsageError, match=r"damaged \(line 2: .*\): download the model again, or use --raw$"):
+        with_template(tmp_path, "{{ 1 }}\n{% for").render([user("Hi")], None)
 
 
 def test_what_templates_may_use(tmp_path):

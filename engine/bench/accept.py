@@ -19,6 +19,7 @@ from kestrel_engine.bench.command import (
     load_model,
     positive,
     show,
+    up_to,
 )
 from kestrel_engine.bench.perplexity import read_text
 from kestrel_engine.bench.table import table
@@ -75,8 +76,7 @@ def add_options(commands) -> None:
     parser.add_argument("--text", required=True, metavar="FILE", help="UTF-8 text file")
     parser.add_argument(
         "--speculate",
-        type=int,
-        choices=range(1, MAX_DRAFT + 1),
+        type=up_to(MAX_DRAFT),
         default=4,
         metavar="K",
         help="drafts a round (4)",

@@ -83,6 +83,18 @@ def positive(text: str) -> int:
     return value
 
 
+def up_to(most: int) -> Callable[[str], int]:
+    """The parser of a whole number from 1 to `most`."""
+
+    def parse(text: str) -> int:
+        value = whole(text, f" from 1 to {most}")
+        if not 1 <= value <= most:
+            raise argparse.ArgumentTypeError(f"{text}: use 1 to {most}")
+        return value
+
+    return parse
+
+
 def number(text: str) -> float:
     try:
         return float(text)

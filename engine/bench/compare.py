@@ -17,6 +17,7 @@ from kestrel_engine.bench.command import (
     load_model,
     positive,
     show,
+    up_to,
 )
 from kestrel_engine.bench.contestant import Contestant
 from kestrel_engine.bench.peers import PEERS, Peer, open_peer
@@ -97,8 +98,7 @@ def add_options(commands) -> None:
     )
     parser.add_argument(
         "--starts",
-        type=int,
-        choices=range(1, len(PROMPTS) + 1),
+        type=up_to(len(PROMPTS)),
         default=2,
         metavar="N",
         help=f"how many of the {len(PROMPTS)} prompts (2)",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from kestrel_engine.bench.command import (
     Progress,
@@ -23,6 +22,8 @@ from kestrel_engine.loader import LoadedModel
 WINDOW = 512
 """Tokens scored from one empty state."""
 CHUNK = 64
+MOST_TEXT = 1 << 26
+"""Bytes of a text, far more than is scored: what never ends would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,14 @@ class Perplexity:
 
 def read_text(path: str) -> str:
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with open(path, "rb") as file:
+            data = file.read(MOST_TEXT + 1)
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}): check the path") from None
+    if len(data) > MOST_TEXT:
+        raise UsageError(f"{path} has more than {MOST_TEXT >> 20} MiB: give a part of it")
+    try:
+        text = data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except ValueError:
         raise UsageError(f"{path} is not UTF-8 text: convert it") from None
     if not text.strip():

@@ -25,6 +25,7 @@ from kestrel_engine.bench.command import (
     number,
     positive,
     show,
+    up_to,
     whole,
 )
 from kestrel_engine.bench.contestant import Answered, Contestant
@@ -226,8 +227,7 @@ def add_run_options(parser) -> None:
     )
     parser.add_argument(
         "--starts",
-        type=int,
-        choices=range(1, len(PROMPTS) + 1),
+        type=up_to(len(PROMPTS)),
         default=len(PROMPTS),
         metavar="N",
         help=f"how many of the {len(PROMPTS)} prompts ({len(PROMPTS)})",

@@ -339,11 +339,13 @@ class ChatScreen(Screen[int]):
         self._unless_refused("/undo")
 
     def action_edit(self) -> None:
-        """Take the last question back into the prompt."""
+        """Take the last question back into the prompt; what is typed there comes back with the up arrow."""
         question = self.conversation.withdraw()
         if question is None:
             self.tell("there is no question to edit; esc stops an answer first")
             return
+        if self.prompt.text:
+            self.prompt.discard()
         self.prompt.put(question)
         self.set_focus(self.prompt)
         self.show()

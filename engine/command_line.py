@@ -17,7 +17,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*arguments, allow_abbrev=False, **keywords)
 
     def error(self, message: str) -> NoReturn:
-        hint = f"see {self.prog.split()[0]} --help"
+        hint = f"see {self.prog} --help"
         if message.endswith("expected one argument"):
             hint = "a value that begins with a dash is written --option=VALUE"
         raise UsageError(f"{message}: {hint}")

@@ -47,9 +47,12 @@ class TextOutput:
     """The answer, streamed; reasoning goes to standard error, if a person may be reading there."""
 
     def __init__(self, settings: Settings) -> None:
+        self._is_quiet = settings.quiet
         self._shows_reasoning = not settings.quiet and is_terminal(sys.stderr)
         self._splitter = ReasoningSplitter()
         self._wrote: Piece | None = None
+        self._kinds: set[str] = set()
+        """Of the pieces there were."""
 
     def event(self, event: Event) -> None:
         if isinstance(event, TurnStarted):
@@ -60,12 +63,15 @@ class TextOutput:
     def end(self, summary: dict[str, Any]) -> None:
         self._show(self._splitter.finish())
         self._end_line()
+        if summary["finish_reason"] == "length" and self._kinds == {"reasoning"} and not self._is_quiet:
+            say("(the limit was reached while the model reasoned: raise --max-tokens, or use --no-think)")
 
     def close(self) -> None:
         self._end_line()
 
     def _show(self, pieces: list[Piece]) -> None:
         for piece in pieces:
+            self._kinds.add(piece.kind)
             if piece.kind == "answer":
                 if self._wrote and self._wrote.kind == "reasoning":
                     self._end_line()

@@ -77,7 +77,7 @@ def test_perplexity_of_each_format(tiny_model, tmp_path, capsys):
         (["perplexity", "MODEL", "--text", "/nowhere/x.txt"], "cannot be read"),
         (["exact", "/nowhere"], "does not exist"),
         (["exact", "MODEL", "--tokens", "0"], "use 1 or more"),
-        (["exact", "MODEL", "--tokens", "many"], "see kestrel-bench --help"),
+        (["exact", "MODEL", "--tokens", "many"], "see kestrel-bench exact --help"),
         (["nothing"], "see kestrel-bench --help"),
     ],
 )

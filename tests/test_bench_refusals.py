@@ -39,7 +39,7 @@ def test_without_matplotlib_nothing_is_measured(tiny_model, capsys, monkeypatch)
         (["decode", "MODEL", "--plot", "x.jpg"], "ends in .png or .svg"),
         (["decode", "MODEL", "--plot", "/nowhere/x.png"], "folder does not exist"),
         (["decode", "MODEL", "--context-lengths", "10000000"], "the model's limit"),
-        (["decode", "MODEL", "--context-lengths", "ten"], "see kestrel-bench --help"),
+        (["decode", "MODEL", "--context-lengths", "ten"], "see kestrel-bench decode --help"),
         (["decode", "MODEL", "--tokens", "1"], "use 2 or more"),
         (["schemes", "MODEL", "--speculate", "auto"], "fixed draft lengths"),
         (["accept", "MODEL", "--text", "/nowhere/x.txt"], "cannot be read"),

@@ -152,6 +152,16 @@ def test_reasoning_is_not_the_answer(capsys: pytest.CaptureFixture, question: st
     assert "</think>" in whole["text"]  # exactly the tokens' texts
 
 
+@pytest.mark.parametrize(("more", "told"), [([], True), (["-q"], False), (["--max-tokens", "100"], False)])
+def test_a_limit_within_the_reasoning_is_told(
+    capsys: pytest.CaptureFixture, more: list[str], told: bool
+) -> None:
+    assert main(["-p", "think", "--max-tokens", "1", *more], FakeEngine) == 0
+    out, err = capsys.readouterr()
+    assert (out == "") is (more != ["--max-tokens", "100"])
+    assert ("while the model reasoned: raise --max-tokens, or use --no-think" in err) is told
+
+
 def test_someone_at_a_terminal_sees_the_reasoning_on_standard_error(home: Path) -> None:
     with Terminal(home, "-p", "think") as terminal:
         assert terminal.wait() == 0

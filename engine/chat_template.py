@@ -60,16 +60,13 @@ class ChatTemplate:
                 **variables,
             )
         except jinja2.TemplateSyntaxError as error:
-            where = f"line {error.lineno}: {' '.join(error.message.split())[:200].rstrip(' .')}"
+            where = f"line {error.lineno}: {_in_one_line(error.message or '')}"
             broken = f"the model's chat template is damaged ({where}): download the model again, or use --raw"
             raise UsageError(broken) from None
         except Exception as error:
             # Templates are programs; whatever one does wrong ends here.
-            reason = str(error) or type(error).__name__
-        one_line = " ".join(reason.split())[:200].rstrip(" .")
-        raise KestrelError(
-            f"the model's chat template failed ({one_line}): change the messages, or use --raw"
-        )
+            reason = _in_one_line(str(error) or type(error).__name__)
+        raise KestrelError(f"the model's chat template failed ({reason}): change the messages, or use --raw")
 
     @functools.cached_property
     def _compiled(self) -> jinja2.Template:
@@ -99,6 +96,10 @@ def _to_json(
     return json.dumps(
         value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
     )
+
+
+def _in_one_line(reason: str) -> str:
+    return " ".join(reason.split())[:200].rstrip(" .")
 
 
 def _raise_exception(message: str) -> None:

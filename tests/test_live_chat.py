@@ -137,30 +137,6 @@ def test_a_late_second_ctrl_c_does_not_quit(monkeypatch: pytest.MonkeyPatch) -> 
     drive(scenario, engine=Puppet)
 
 
-def test_editing_takes_the_question_back() -> None:
-    async def scenario(chat: Driver) -> None:
-        await chat.ask("helo")
-        chat.screen.action_edit()
-        await chat.pilot.pause()
-        assert chat.screen.prompt.text == "helo" and chat.conversation.chat.turns == []
-        await chat.pilot.press("enter")
-        await chat.until(lambda: "You said: helo" in chat.all_text)
-
-    drive(scenario)
-
-
-def test_editing_keeps_what_was_being_typed() -> None:
-    async def scenario(chat: Driver) -> None:
-        await chat.ask("helo")
-        await chat.pilot.press(*"draft")
-        chat.screen.action_edit()
-        assert chat.screen.prompt.text == "helo"
-        await chat.pilot.press("up")
-        assert chat.screen.prompt.text == "draft"
-
-    drive(scenario)
-
-
 def test_the_chat_goes_on_after_an_error() -> None:
     async def scenario(chat: Driver) -> None:
         for question in ("fail", "break"):

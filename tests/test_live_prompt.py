@@ -125,6 +125,30 @@ def test_history_and_a_cleared_draft_come_back() -> None:
     drive(scenario)
 
 
+def test_editing_takes_the_question_back() -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ask("helo")
+        chat.screen.action_edit()
+        await chat.pilot.pause()
+        assert chat.screen.prompt.text == "helo" and chat.conversation.chat.turns == []
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "You said: helo" in chat.all_text)
+
+    drive(scenario)
+
+
+def test_editing_keeps_what_was_being_typed() -> None:
+    async def scenario(chat: Driver) -> None:
+        await chat.ask("helo")
+        await chat.pilot.press(*"draft")
+        chat.screen.action_edit()
+        assert chat.screen.prompt.text == "helo"
+        await chat.pilot.press("up")
+        assert chat.screen.prompt.text == "draft"
+
+    drive(scenario)
+
+
 def test_a_message_during_an_answer_stays_in_the_prompt() -> None:
     async def scenario(chat: Driver) -> None:
         engine = await chat.asked()

@@ -200,7 +200,7 @@ class Rounds:
         """The draft head whose drafts go before the verify pass, or another drafter's drafts; `drafter` notes who."""
         drafter.last = "none"
         for each in drafter.drafters if count else ():
-            if type(each) is MtpDrafter and each.model.rounds is self and state.length:
+            if type(each) is MtpDrafter and each.model == self.model and state.length:
                 each.grow_head(state, next_token)
                 drafter.last = each.name
                 return each.head, []

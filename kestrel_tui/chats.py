@@ -262,7 +262,7 @@ def local_time(stamp: str) -> str:
     """An ISO 8601 time as "2026-11-30 17:05" on the local clock; as it is when it cannot be read."""
     try:
         return datetime.datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter at either end of the calendar
         return one_line(stamp)[:16]
 
 

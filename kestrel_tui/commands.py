@@ -114,9 +114,9 @@ class Commands:
         if not self._host.chat.turns:
             self._host.say("(nothing was asked yet)")
             return None
-        self._host.journal.undo()
         question = self._host.chat.turns.pop().question
         self._host.turns_changed()
+        self._host.journal.undo()  # last: what it complains of is to stay
         return question
 
     def _system(self, text: str) -> None:

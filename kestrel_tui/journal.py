@@ -105,6 +105,15 @@ class Journal:
     def undo(self) -> None:
         self._write({"type": "undo"})
 
+    def check(self) -> None:
+        """See whether what was saved is still there: else `id` is None from now on."""
+        with self._saving():
+            self._check()
+
+    def _check(self) -> None:
+        if self._file is not None and not (self._folder / f"{self.id}.jsonl").is_file():
+            raise FileNotFoundError(errno.ENOENT, "its file was removed")
+
     def close(self) -> None:
         if self._file is not None:
             with contextlib.suppress(OSError):
@@ -117,8 +126,7 @@ class Journal:
             if self._header is not None and self._folder is not None:
                 self._create()
             if self._file is not None:
-                if not (self._folder / f"{self.id}.jsonl").exists():
-                    raise FileNotFoundError(errno.ENOENT, "its file was removed")
+                self._check()
                 _append(self._file, line)
 
     def _create(self) -> None:

@@ -19,7 +19,7 @@ from terminal import Terminal, run_chat, start_chat
 from kestrel_engine.events import Released, Round, Token
 from kestrel_tui import journal as journal_module
 from kestrel_tui.answer import Answer
-from kestrel_tui.chats import as_markdown, read_chat
+from kestrel_tui.chats import as_markdown, local_time, read_chat
 from kestrel_tui.cli import _open_chat, main
 from kestrel_tui.journal import Journal
 from kestrel_tui.settings import Settings
@@ -331,3 +331,8 @@ def test_tokens_are_saved_with_their_kinds(home: Path) -> None:
     kinds = [kind for line in lines if line["type"] == "tokens" for _, _, kind, *_ in line["tokens"]]
     assert {"own", "accepted", "replayed"} <= set(kinds)
     assert lines[-1]["type"] == "end" and lines[-1]["stats"]["rounds"] == 4
+
+
+@pytest.mark.parametrize("created", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00", "yesterday"])
+def test_a_time_beyond_the_calendar_is_shown_as_it_is(created: str) -> None:
+    assert local_time(created) == created[:16]

@@ -267,39 +267,6 @@ def test_a_damaged_journal_is_reported_on_the_screen(home: Path) -> None:
     drive(again, folder=home, chat=read_chat(path))
 
 
-def test_a_disk_that_fills_up_in_mid_answer_loses_nothing_on_the_screen(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from kestrel_tui import journal
-
-    async def scenario(chat: Driver) -> None:
-        await chat.ask("slow one", wait=False)
-        await chat.until(lambda: chat.conversation.transcript.tokens)
-
-        def full(*_: object) -> None:
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr(journal, "_append", full)
-        await chat.until(lambda: not chat.conversation.is_answering)
-        assert chat.answer_text() == "".join(f"word{number} " for number in range(40))
-        assert "the chat is not saved (No space left on device)" in chat.all_text
-
-    drive(scenario, folder=home)
-
-
-def test_a_chat_whose_file_is_removed_is_not_said_to_be_saved(home: Path) -> None:
-    async def scenario(chat: Driver) -> None:
-        await chat.ask("first")
-        (path,) = home.glob("*.jsonl")
-        path.unlink()
-        await chat.ask("second")
-        assert "the chat is not saved (its file was removed)" in chat.all_text
-        assert "You said: second" in chat.all_text
-
-    app = drive(scenario, folder=home)
-    assert app.conversation.journal.id is None and not list(home.glob("*.jsonl"))
-
-
 def test_notices_leave_the_prompt_free_and_help_keeps_its_columns(home: Path) -> None:
     async def scenario(chat: Driver) -> None:
         chat.screen.tell("one\ntwo\nthree")

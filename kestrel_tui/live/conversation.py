@@ -151,9 +151,9 @@ class Conversation:
             return question
         if self.is_answering or not self.chat.turns:
             return None
-        self.journal.undo()
         question = self.chat.turns.pop().question
         self.turns_changed()
+        self.journal.undo()  # last: what it complains of is to stay
         return question
 
     def command(self, text: str) -> None:

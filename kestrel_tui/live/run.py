@@ -68,6 +68,7 @@ def _leave(chat: Chat, journal: Journal) -> None:
     """Put the transcript on the terminal, or say where it is."""
     if not chat.turns:
         return
+    journal.check()
     text = for_stdout(as_markdown(chat))
     if journal.id is None or rows(text, shutil.get_terminal_size().columns) <= _LONGEST:
         streams.write_out(text)
